@@ -1,0 +1,5 @@
+module gitops-reverser/test/cluster/flux-cli
+
+go 1.26.0
+
+require github.com/fluxcd/flux2/v2 v2.9.5
