@@ -124,10 +124,11 @@ sha256() {
 }
 
 print_path() {
-  local group
+  local group bin
   for group in $groups; do
     if (. "$here/$group/recipe.sh" && [[ " $programs " == *" $1 "* ]]); then
-      echo "$(built_bin "$group")/$1"
+      bin=$(built_bin "$group")
+      echo "$bin/$1"
       return
     fi
   done

@@ -43,7 +43,7 @@ func main() {
 
 // As in k8s.io/kubernetes/cmd/kubectl: the verbosity is needed before the command is built.
 func kubectl() {
-	_ = logs.GlogSetter(cmd.GetLogVerbosity(os.Args))
+	_, _ = logs.GlogSetter(cmd.GetLogVerbosity(os.Args))
 	if err := cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand()); err != nil {
 		util.CheckErr(err)
 	}
