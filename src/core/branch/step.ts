@@ -1,0 +1,309 @@
+/**
+ * Moves a branch on: (state, input, now) -> (state, effects).
+ *
+ * At most one job (fetch, commit, push) runs at a time, so there is one order of events. A push starts at once when
+ * nothing runs; what is decided meanwhile goes into the next one. The state passed in must not be used afterwards.
+ */
+
+import type {
+  BranchState,
+  CommitResult,
+  Effect,
+  Failure,
+  FailureReason,
+  FetchResult,
+  FlushAnswer,
+  Input,
+  PushResult,
+  Step,
+  Write,
+} from './state.ts';
+import { closeAll, closeLive, closeSnapshot, gatherLive, gatherSnapshot, liveDeadline } from './window.ts';
+
+/** Compare-and-swap refusals in a row before we wait (api reference 2.5). */
+export const pushAttempts = 3;
+/** Wait after a failed cycle, doubling up to the maximum while anything is pending. */
+export const retryFirstMs = 5_000;
+export const retryMaxMs = 300_000;
+
+export function step(state: BranchState, input: Input, now: number): Step {
+  if (state.stopped) return { state, effects: [] };
+  const effects: Effect[] = [];
+  let next = take(state, input, now, effects);
+  next = closeDueWindows(next, now);
+  next = forgetFailure(confirm(next, effects));
+  next = answerFlushes(next, now, effects);
+  next = startJob(next, now, effects);
+  next = finishStop(next, now, effects);
+  const wake = wakeAt(next);
+  if (wake !== undefined && !next.stopped) effects.push({ kind: 'wake', at: wake });
+  return { state: next, effects };
+}
+
+function take(state: BranchState, input: Input, now: number, effects: Effect[]): BranchState {
+  switch (input.kind) {
+    case 'target':
+      return setTarget(state, input, now);
+    case 'live':
+      return gatherLive(state, now, input.target, input.author, input.change);
+    case 'snapshot':
+      return gatherSnapshot(state, now, input.target, input.collection, input.change);
+    case 'settled': {
+      const sweep = input.sweep && { target: input.target, sweep: input.sweep };
+      return closeSnapshot(state, now, input.collection, input.reconcile, sweep);
+    }
+    case 'broken-off':
+      return closeSnapshot(state, now, input.collection, undefined, undefined);
+    case 'fetched':
+      return takeFetched({ ...state, running: undefined }, input.result, now, effects);
+    case 'committed':
+      return takeCommitted({ ...state, running: undefined }, input.result, now, effects);
+    case 'pushed':
+      return takePushed({ ...state, running: undefined }, input.result, now, effects);
+    case 'look':
+      return { ...state, lookAgain: true };
+    case 'acknowledge':
+      return acknowledge(state);
+    case 'flush':
+      return takeFlush(state, input, now);
+    case 'stop':
+      return { ...closeAll(state, now), stopping: { deadlineAt: input.deadlineAt }, retryAt: now };
+    case 'tick':
+      return state;
+  }
+}
+
+function setTarget(state: BranchState, input: Extract<Input, { kind: 'target' }>, now: number): BranchState {
+  const targets = new Map(state.targets);
+  if (input.settings !== undefined) {
+    targets.set(input.target, input.settings);
+    return { ...state, targets };
+  }
+  // What was gathered for a target that goes away is still published; only new edits are no longer taken.
+  const closed = state.live?.target === input.target ? closeLive(state, now) : state;
+  targets.delete(input.target);
+  return { ...closed, targets };
+}
+
+function closeDueWindows(state: BranchState, now: number): BranchState {
+  const deadline = liveDeadline(state);
+  return deadline !== undefined && deadline <= now ? closeLive(state, now) : state;
+}
+
+function takeFetched(state: BranchState, result: FetchResult, now: number, effects: Effect[]): BranchState {
+  if (result.kind === 'failed') return fail(state, result.reason, result.message, now, effects);
+  const previous = state.base.kind === 'known' ? state.base.tip : null;
+  if (result.history === 'unrelated') return halt(state, 'HistoryRewritten', effects);
+  if (result.tip === null && state.seen) return halt(state, 'BranchGone', effects);
+  if (result.history === 'rewritten' && result.tip !== null && previous !== null) {
+    effects.push({ kind: 'rewritten', previous, tip: result.tip });
+  }
+  const moved = state.base.kind !== 'known' || result.tip !== previous;
+  return {
+    ...state,
+    base: { kind: 'known', tip: result.tip },
+    seen: state.seen || result.tip !== null,
+    lookAgain: false,
+    // A moved tip makes every commit of ours that it lacks worthless: plan the kept objects again on it. A tip that is
+    // ours after all means that only the answer to our push was lost.
+    queue: moved && !holdsCommit(state.queue, result.tip) ? state.queue.map(unplanned) : state.queue,
+  };
+}
+
+function takeCommitted(
+  state: BranchState,
+  result: CommitResult,
+  now: number,
+  effects: Effect[],
+): BranchState {
+  if (result.kind === 'failed') return fail(state, result.reason, result.message, now, effects);
+  const commits = new Map(result.planned.map((planned) => [planned.sequence, planned.commit]));
+  const queue = state.queue.map((write) => {
+    const commit = commits.get(write.sequence);
+    return commit === undefined ? write : { ...write, commit };
+  });
+  return { ...state, queue };
+}
+
+function takePushed(state: BranchState, result: PushResult, now: number, effects: Effect[]): BranchState {
+  if (result.kind === 'failed') {
+    // A refused or broken push may have moved the remote all the same: look before the next try.
+    return fail({ ...state, lookAgain: true }, result.reason, result.message, now, effects);
+  }
+  if (result.kind === 'moved') {
+    const moves = state.moves + 1;
+    const looking = { ...state, lookAgain: true, moves };
+    if (moves < pushAttempts) return looking;
+    const message = `the remote branch moved during ${moves} pushes in a row`;
+    return fail({ ...looking, moves: 0 }, 'RemoteKeepsMoving', message, now, effects);
+  }
+  const tip = lastCommit(state.queue);
+  return {
+    ...state,
+    base: { kind: 'known', tip },
+    seen: true,
+    moves: 0,
+    failures: 0,
+    failure: undefined,
+    retryAt: 0,
+  };
+}
+
+function fail(
+  state: BranchState,
+  reason: FailureReason,
+  message: string,
+  now: number,
+  effects: Effect[],
+): BranchState {
+  const failures = state.failures + 1;
+  const retryAt = now + Math.min(retryMaxMs, retryFirstMs * 2 ** (failures - 1));
+  const since = state.failure?.reason === reason ? state.failure.since : now;
+  const failure: Failure = { reason, message, since };
+  effects.push({ kind: 'failing', failure, retryAt });
+  return { ...state, failures, failure, retryAt };
+}
+
+function halt(state: BranchState, reason: 'BranchGone' | 'HistoryRewritten', effects: Effect[]): BranchState {
+  effects.push({ kind: 'halted', halt: reason });
+  return { ...state, halt: reason, lookAgain: false };
+}
+
+/** A person looked and says go on: take the remote as it is now. */
+function acknowledge(state: BranchState): BranchState {
+  if (state.halt === undefined) return state;
+  return {
+    ...state,
+    halt: undefined,
+    seen: false,
+    base: { kind: 'unknown' },
+    queue: state.queue.map(unplanned),
+  };
+}
+
+function takeFlush(state: BranchState, input: Extract<Input, { kind: 'flush' }>, now: number): BranchState {
+  const closed = closeAll(state, now);
+  const flush = { id: input.id, mark: closed.nextSequence - 1, deadlineAt: input.deadlineAt };
+  // Somebody waits: a retry that was put off is worth one more try now.
+  return { ...closed, flushes: [...closed.flushes, flush], retryAt: now };
+}
+
+/** Takes writes off the head of the queue that are planned and, if they made a commit, published. */
+function confirm(state: BranchState, effects: Effect[]): BranchState {
+  if (state.running !== undefined || state.base.kind !== 'known') return state;
+  const published = publishedCount(state.queue, state.base.tip);
+  if (published === 0) return state;
+  effects.push({ kind: 'confirmed', writes: state.queue.slice(0, published), tip: state.base.tip });
+  return { ...state, queue: state.queue.slice(published) };
+}
+
+/** Nothing pending and nothing to look at: whatever failed before no longer matters. */
+function forgetFailure(state: BranchState): BranchState {
+  if (state.failure === undefined || hasWork(state) || state.running !== undefined) return state;
+  return { ...state, failure: undefined, failures: 0, retryAt: 0 };
+}
+
+/** Writes are published up to the commit that the remote is at; those that needed no commit follow for free. */
+function publishedCount(queue: readonly Write[], tip: string | null): number {
+  let count =
+    queue.findIndex((write) => write.commit !== undefined && write.commit !== null && write.commit === tip) +
+    1;
+  while (queue[count]?.commit === null) count += 1;
+  return count;
+}
+
+function answerFlushes(state: BranchState, now: number, effects: Effect[]): BranchState {
+  if (state.flushes.length === 0) return state;
+  const oldest = state.queue[0]?.sequence ?? Number.POSITIVE_INFINITY;
+  const waiting = state.flushes.filter((flush) => {
+    const answer = flushAnswer(state, flush.mark < oldest, flush.deadlineAt <= now, now);
+    if (answer !== undefined) effects.push({ kind: 'answer', flush: flush.id, answer });
+    return answer === undefined;
+  });
+  return { ...state, flushes: waiting };
+}
+
+function flushAnswer(
+  state: BranchState,
+  published: boolean,
+  late: boolean,
+  now: number,
+): FlushAnswer | undefined {
+  if (state.halt !== undefined)
+    return { kind: 'closed', reason: state.halt, message: haltMessages[state.halt] };
+  if (published && state.base.kind === 'known' && !state.lookAgain)
+    return { kind: 'published', tip: state.base.tip };
+  const { failure } = state;
+  if (failure !== undefined && state.retryAt > now) {
+    return { kind: 'closed', reason: failure.reason, message: failure.message };
+  }
+  if (late)
+    return {
+      kind: 'closed',
+      reason: 'Deadline',
+      message: 'the deadline passed before every edit was published',
+    };
+  return undefined;
+}
+
+export const haltMessages = {
+  BranchGone: 'the remote branch was deleted; annotate the GitBranch to create it again',
+  HistoryRewritten:
+    'the remote branch was replaced by an unrelated history; annotate the GitBranch to accept it',
+} as const;
+
+function startJob(state: BranchState, now: number, effects: Effect[]): BranchState {
+  if (state.running !== undefined || state.halt !== undefined || state.retryAt > now || state.stopped)
+    return state;
+  if (state.base.kind === 'unknown' || state.lookAgain) {
+    effects.push({ kind: 'fetch' });
+    return { ...state, running: 'fetch' };
+  }
+  const unplannedWrites = state.queue.filter((write) => write.commit === undefined);
+  const tip = lastCommit(state.queue);
+  if (unplannedWrites.length > 0) {
+    effects.push({ kind: 'commit', base: tip ?? state.base.tip, writes: unplannedWrites });
+    return { ...state, running: 'commit' };
+  }
+  const target = state.queue.findLast((write) => write.commit !== null)?.target;
+  if (tip === null || target === undefined || tip === state.base.tip) return state;
+  effects.push({ kind: 'push', tip, expected: state.base.tip, target });
+  return { ...state, running: 'push' };
+}
+
+function finishStop(state: BranchState, now: number, effects: Effect[]): BranchState {
+  if (state.stopping === undefined) return state;
+  const idle =
+    state.running === undefined &&
+    (state.queue.length === 0 || state.retryAt > now || state.halt !== undefined);
+  if (!idle && state.stopping.deadlineAt > now) return state;
+  effects.push({ kind: 'stopped', unpublished: state.queue.length });
+  return { ...state, stopped: true };
+}
+
+function wakeAt(state: BranchState): number | undefined {
+  const times = state.flushes.map((flush) => flush.deadlineAt);
+  const deadline = liveDeadline(state);
+  if (deadline !== undefined) times.push(deadline);
+  if (state.running === undefined && state.halt === undefined && state.retryAt > 0 && hasWork(state)) {
+    times.push(state.retryAt);
+  }
+  if (state.stopping !== undefined) times.push(state.stopping.deadlineAt);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+function hasWork(state: BranchState): boolean {
+  return state.queue.length > 0 || state.lookAgain || state.base.kind === 'unknown';
+}
+
+function lastCommit(queue: readonly Write[]): string | null {
+  return queue.findLast((write) => typeof write.commit === 'string')?.commit ?? null;
+}
+
+function holdsCommit(queue: readonly Write[], tip: string | null): boolean {
+  return tip !== null && queue.some((write) => write.commit === tip);
+}
+
+function unplanned(write: Write): Write {
+  return { ...write, commit: undefined };
+}

@@ -1,0 +1,146 @@
+/** Commit windows: what is gathered into one commit, and when that ends. */
+import type {
+  Author,
+  BranchState,
+  ObjectChange,
+  Reconcile,
+  Sweep,
+  TargetKey,
+  Window,
+  Write,
+} from './state.ts';
+
+/** Adds a live change; another author or target closes the open window first. */
+export function gatherLive(
+  state: BranchState,
+  at: number,
+  target: TargetKey,
+  author: Author,
+  change: ObjectChange,
+): BranchState {
+  const settings = state.targets.get(target);
+  if (settings === undefined) return state;
+  let next = state;
+  if (next.live !== undefined && !(next.live.target === target && sameAuthor(next.live.author, author))) {
+    next = closeLive(next, at);
+  }
+  const window = next.live ?? openWindow(target, 'live', author, at);
+  next = { ...next, live: { ...put(window, change, at), author: joinManagers(window.author, author) } };
+  if (settings.idleTimeoutMs === 0 || heldBytes(next) > next.byteCap) return closeLive(next, at);
+  return next;
+}
+
+/** Adds an object of a snapshot that has not settled yet. Snapshots of different collections gather side by side. */
+export function gatherSnapshot(
+  state: BranchState,
+  at: number,
+  target: TargetKey,
+  collection: string,
+  change: ObjectChange,
+): BranchState {
+  if (!state.targets.has(target)) return state;
+  const window = state.snapshots.get(collection) ?? openWindow(target, 'snapshot', noAuthor, at);
+  const snapshots = new Map(state.snapshots).set(collection, put(window, change, at));
+  const next = { ...state, snapshots };
+  return heldBytes(next) > next.byteCap ? closeSnapshot(next, at, collection, undefined, undefined) : next;
+}
+
+export function closeLive(state: BranchState, at: number): BranchState {
+  if (state.live === undefined) return state;
+  return decide({ ...state, live: undefined }, at, state.live, undefined, undefined);
+}
+
+/** Closes the window of a collection. A sweep is decided even when the snapshot brought no change. */
+export function closeSnapshot(
+  state: BranchState,
+  at: number,
+  collection: string,
+  reconcile: Reconcile | undefined,
+  sweep: { target: TargetKey; sweep: Sweep } | undefined,
+): BranchState {
+  const open = state.snapshots.get(collection);
+  const window = open ?? (sweep && openWindow(sweep.target, 'snapshot', noAuthor, at));
+  if (window === undefined) return state;
+  const snapshots = new Map(state.snapshots);
+  snapshots.delete(collection);
+  return decide({ ...state, snapshots }, at, window, reconcile, sweep?.sweep);
+}
+
+export function closeAll(state: BranchState, at: number): BranchState {
+  let next = closeLive(state, at);
+  for (const collection of state.snapshots.keys()) {
+    next = closeSnapshot(next, at, collection, undefined, undefined);
+  }
+  return next;
+}
+
+/** When the open live window closes by itself; undefined without one. */
+export function liveDeadline(state: BranchState): number | undefined {
+  if (state.live === undefined) return undefined;
+  const settings = state.targets.get(state.live.target);
+  if (settings === undefined) return state.live.lastAt;
+  return Math.min(state.live.lastAt + settings.idleTimeoutMs, state.live.openedAt + settings.maxDurationMs);
+}
+
+/** Bytes of objects held in memory: open windows and writes the remote has not confirmed. */
+export function heldBytes(state: BranchState): number {
+  let bytes = state.live?.bytes ?? 0;
+  for (const window of state.snapshots.values()) bytes += window.bytes;
+  for (const write of state.queue) bytes += write.bytes;
+  return bytes;
+}
+
+/** True while streams should wait before they bring more. */
+export function underPressure(state: BranchState): boolean {
+  return heldBytes(state) > state.byteCap;
+}
+
+const noAuthor: Author = { managers: [], proof: 'none' };
+
+function openWindow(target: TargetKey, origin: Window['origin'], author: Author, at: number): Window {
+  return { target, origin, author, openedAt: at, lastAt: at, bytes: 0, changes: new Map() };
+}
+
+function put(window: Window, change: ObjectChange, at: number): Window {
+  const before = window.changes.get(change.key);
+  const created = before?.operation === 'CREATE' && change.operation === 'UPDATE';
+  window.changes.set(change.key, created ? { ...change, operation: 'CREATE' } : change);
+  return { ...window, lastAt: at, bytes: window.bytes + change.bytes - (before?.bytes ?? 0) };
+}
+
+function decide(
+  state: BranchState,
+  at: number,
+  window: Window,
+  reconcile: Reconcile | undefined,
+  sweep: Sweep | undefined,
+): BranchState {
+  const write: Write = {
+    sequence: state.nextSequence,
+    target: window.target,
+    author: window.author,
+    changes: [...window.changes.values()],
+    reconcile: reconcile ?? (window.origin === 'snapshot' ? reconcileOf(window) : undefined),
+    sweep,
+    bytes: window.bytes,
+    decidedAt: at,
+    commit: undefined,
+  };
+  return { ...state, nextSequence: state.nextSequence + 1, queue: [...state.queue, write] };
+}
+
+/** A snapshot window closed early (byte cap, flush) speaks for what it gathered so far. */
+function reconcileOf(window: Window): Reconcile | undefined {
+  const first = window.changes.values().next().value;
+  if (first === undefined) return undefined;
+  return { resource: first.resource, namespace: undefined, resourceVersion: '' };
+}
+
+function sameAuthor(a: Author, b: Author): boolean {
+  return a.proof === b.proof && a.git?.name === b.git?.name && a.git?.email === b.git?.email;
+}
+
+function joinManagers(a: Author, b: Author): Author {
+  const managers = [...new Set([...a.managers, ...b.managers])].sort();
+  return { ...a, managers };
+}
