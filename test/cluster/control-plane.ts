@@ -18,9 +18,8 @@ import {
 import { temporaryFolder } from './folder.ts';
 import { type PartName, part } from './parts.ts';
 import { freePort } from './port.ts';
-import { type Program, startProgram } from './program.ts';
+import { type Program, ready, startProgram } from './program.ts';
 import { makeUsers } from './users.ts';
-import { until } from './wait.ts';
 
 export interface ControlPlaneOptions {
   /** Controllers to run; true (the default) for the usual ones, false for none. */
@@ -66,8 +65,6 @@ export interface ApiServer {
   restart(options?: { readonly flags?: readonly string[] }): Promise<void>;
 }
 
-const startTimeoutMs = 120_000;
-
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const folder = temporaryFolder('control-plane');
   const dir = folder.path;
@@ -106,14 +103,15 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       await answers(program, '/api/v1/namespaces/default');
     }
 
-    function answers(program: Program, path: string): Promise<true> {
+    function answers(program: Program, path: string): Promise<void> {
       const token = users.token('admin');
       return ready(program, () => isOk(url, path, token, caFile));
     }
 
     await start('etcd', etcdFlags(join(dir, 'etcd'), etcdUrl, `http://127.0.0.1:${peerPort}`));
     await startApiServer();
-    const controllers = options.controllers === true ? usualControllers : (options.controllers ?? usualControllers);
+    const controllers =
+      options.controllers === true ? usualControllers : (options.controllers ?? usualControllers);
     if (controllers !== false) {
       const kubeconfig = users.kubeconfigFor('admin');
       const program = await start(
@@ -152,17 +150,6 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     await stop();
     throw error;
   }
-}
-
-/** Waits until a program does its work; a program that ended fails at once, with the end of its log. */
-async function ready(program: Program, probe: () => Promise<boolean>): Promise<true> {
-  const failed = program.ended.then(() => program.assertRunning());
-  const isReady = until(`${program.name} is ready`, probe, { timeoutMs: startTimeoutMs, intervalMs: 100 });
-  // The loser of the race may fail later, when nobody listens any more.
-  failed.catch(() => undefined);
-  isReady.catch(() => undefined);
-  await Promise.race([isReady, failed]);
-  return true;
 }
 
 function isOk(url: string, path: string, token: string, caFile: string): Promise<boolean> {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { leash } from './leash.ts';
+import { until } from './wait.ts';
 
 export interface Program {
   readonly name: string;
@@ -24,6 +25,7 @@ export interface ProgramOptions {
 }
 
 const logLinesShown = 20;
+const startWait = { timeoutMs: 120_000, intervalMs: 50 };
 const running = new Set<ChildProcess>();
 
 process.on('exit', () => {
@@ -50,7 +52,7 @@ export async function startProgram(
   const pid = await spawned(child, command);
   running.add(child);
   child.unref();
-  const release = leash('kill -KILL -- "-$1"', String(pid));
+  const release = leash('kill -KILL "-$1"', String(pid));
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('exit', (code, signal) => {
       running.delete(child);
@@ -82,20 +84,38 @@ export async function startProgram(
   };
 }
 
-export function lastLines(logFile: string): string {
+/** Waits until a program does its work; one that ends instead fails at once, with the end of its log. */
+export async function ready(program: Program, probe: () => boolean | Promise<boolean>): Promise<void> {
+  let ended = false;
+  void program.ended.then(() => {
+    ended = true;
+  });
+  try {
+    await until(`${program.name} is ready`, async () => ended || (await probe()), startWait);
+  } catch (cause) {
+    const end = lastLines(program.logFile);
+    throw new Error(`${program.name} does not become ready; the end of its log:\n${end}`, { cause });
+  }
+  program.assertRunning();
+}
+
+function lastLines(logFile: string): string {
   return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-logLinesShown).join('\n');
 }
 
 function spawned(child: ChildProcess, command: string): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('error', (cause) => reject(new Error(`cannot start ${command}: ${cause.message}`, { cause })));
-    child.once('spawn', () => resolve(child.pid ?? 0));
+    child.once('spawn', () => resolve(Number(child.pid)));
   });
 }
 
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) {
+    return;
+  }
   try {
-    process.kill(-(child.pid ?? 0), signal);
+    process.kill(-child.pid, signal);
   } catch {
     // It ended meanwhile.
   }

@@ -101,9 +101,12 @@ export async function listFiles(bareDir: string, rev: string): Promise<string[]>
 export async function log(bareDir: string, branch: string): Promise<Commit[]> {
   const format = '--format=%x1e%H%x1f%an%x1f%ae%x1f%cn%x1f%ce%x1f%s%x1f%b%x1f';
   const quiet = ['-c', 'core.quotePath=false'];
-  const output = await git([...quiet, 'log', '--first-parent', '--name-only', format, `refs/heads/${branch}`], {
-    cwd: bareDir,
-  });
+  const output = await git(
+    [...quiet, 'log', '--first-parent', '--name-only', format, `refs/heads/${branch}`],
+    {
+      cwd: bareDir,
+    },
+  );
   return output.split('\x1e').slice(1).map(parseCommit);
 }
 
@@ -113,8 +116,16 @@ export function diff(bareDir: string, a: string, b: string): Promise<string> {
 }
 
 function parseCommit(text: string): Commit {
-  const [sha = '', author = '', email = '', committer = '', committerEmail = '', subject = '', body = '', files = ''] =
-    text.split('\x1f');
+  const [
+    sha = '',
+    author = '',
+    email = '',
+    committer = '',
+    committerEmail = '',
+    subject = '',
+    body = '',
+    files = '',
+  ] = text.split('\x1f');
   return {
     sha,
     author,

@@ -18,31 +18,37 @@ const defaultTimeoutMs = 60_000;
 
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   return new Promise((resolve, reject) => {
-    const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
-    const child = spawn(command, args, {
-      cwd: options.cwd,
-      env: options.env ?? process.env,
-      stdio: 'pipe',
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
-    });
+    const { cwd, env = process.env, stdin = '', timeoutMs = defaultTimeoutMs } = options;
+    // Its own process group, so that the end of its time also ends what it started, which may hold its output open.
+    const child = spawn(command, args, { cwd, env, stdio: 'pipe', detached: true });
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      killGroup(child.pid);
+    }, timeoutMs);
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     child.stdout.on('data', (chunk) => stdout.push(chunk));
     child.stderr.on('data', (chunk) => stderr.push(chunk));
-    child.on('error', (cause) => reject(new Error(`cannot run ${command}: ${cause.message}`, { cause })));
+    child.on('error', (cause) => {
+      clearTimeout(timer);
+      reject(new Error(`cannot run ${command}: ${cause.message}`, { cause }));
+    });
     child.on('close', (code, signal) => {
+      clearTimeout(timer);
       const errors = Buffer.concat(stderr).toString();
       if (code === null) {
-        const said = `${command} ${args.join(' ')} was ended by ${signal} (it may run for ${timeoutMs} ms)`;
-        reject(new Error(`${said}:\n${errors}`));
+        const why = timedOut
+          ? `was ended because it took more than ${timeoutMs} ms`
+          : `was ended by ${signal}`;
+        reject(new Error(`${command} ${args.join(' ')} ${why}:\n${errors}`));
         return;
       }
       resolve({ stdout: Buffer.concat(stdout).toString(), stderr: errors, code });
     });
     // A command that ends without reading its input is no error.
     child.stdin.on('error', () => undefined);
-    child.stdin.end(options.stdin ?? '');
+    child.stdin.end(stdin);
   });
 }
 
@@ -57,4 +63,15 @@ export async function runOk(
     throw new Error(`${command} ${args.join(' ')} ended with exit code ${code}:\n${stderr}${stdout}`);
   }
   return stdout;
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) {
+    return;
+  }
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It ended meanwhile.
+  }
 }
