@@ -1,0 +1,221 @@
+/**
+ * The handled states of one GitTarget: what each live object looked like when we last dealt with it (contracts 1).
+ *
+ * Memory holds a small record per object; bodies are blobs in the private repository. A record is written only once its
+ * edit is published or found to be none, so a crash finds the edit again. Losing the volume loses nothing but the base of
+ * the three-way comparison.
+ */
+import { createHash, createHmac } from 'node:crypto';
+import { type ObjectId, objectKey } from '../core/identity.ts';
+import { canonicalJson, isObject, type Json, type JsonObject, parseJson } from '../core/json.ts';
+
+export interface HandledRecord {
+  readonly id: ObjectId;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** The Git blob id of the canonical sanitized object; for a sensitive object a keyed digest without a body. */
+  readonly digest: string;
+}
+
+/** What a collection's last settled snapshot covered. */
+export interface CollectionRecord {
+  /** uid of the cluster's kube-system namespace. */
+  readonly cluster: string;
+  /** The rule that was watched: version, namespace and selector. */
+  readonly scope: string;
+  readonly resourceVersion: string;
+}
+
+/** A small tree on a private ref: written as a whole, read back after a restart. */
+export interface PrivateTree {
+  list(): Promise<readonly { path: string; id: string }[]>;
+  read(id: string): Promise<Uint8Array>;
+  write(files: readonly { path: string; content: string | null }[]): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export interface HandledUpdate {
+  readonly key: string;
+  /** undefined: the object is gone and dealt with. */
+  readonly record: HandledRecord | undefined;
+  /** Canonical JSON of the sanitized object; undefined for a sensitive one. */
+  readonly body: string | undefined;
+}
+
+const collectionsFile = 'collections.json';
+
+export class HandledStates {
+  readonly #tree: PrivateTree;
+  readonly #records = new Map<string, HandledRecord>();
+  #collections: Record<string, CollectionRecord> = {};
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(tree: PrivateTree) {
+    this.#tree = tree;
+  }
+
+  /** Reads what an earlier process left. An unreadable shard counts as no record, never as a delete. */
+  async load(): Promise<void> {
+    for (const { path, id } of await this.#tree.list()) {
+      if (path === collectionsFile) this.#collections = readCollections(await this.#tree.read(id));
+      if (!path.startsWith('index/')) continue;
+      for (const record of readShard(await this.#tree.read(id)))
+        this.#records.set(objectKey(record.id), record);
+    }
+  }
+
+  get size(): number {
+    return this.#records.size;
+  }
+
+  get(key: string): HandledRecord | undefined {
+    return this.#records.get(key);
+  }
+
+  records(): Iterable<[string, HandledRecord]> {
+    return this.#records.entries();
+  }
+
+  collection(name: string): CollectionRecord | undefined {
+    return Object.hasOwn(this.#collections, name) ? this.#collections[name] : undefined;
+  }
+
+  /** The sanitized object of a record; undefined when only its digest is kept or the blob is lost. */
+  async body(record: HandledRecord): Promise<JsonObject | undefined> {
+    if (record.digest.startsWith('keyed:')) return undefined;
+    try {
+      const body = parseJson(Buffer.from(await this.#tree.read(record.digest)).toString('utf8'));
+      return isObject(body) ? body : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Notes a newer resourceVersion of an object that did not change in any way that matters. */
+  touch(key: string, resourceVersion: string): void {
+    const record = this.#records.get(key);
+    if (record !== undefined) this.#records.set(key, { ...record, resourceVersion });
+  }
+
+  /** Takes the updates into memory at once and to the volume in order; rejects when the volume cannot be written. */
+  put(
+    updates: readonly HandledUpdate[],
+    collections: Readonly<Record<string, CollectionRecord>> = {},
+  ): Promise<void> {
+    const files: { path: string; content: string | null }[] = [];
+    const shards = new Set<string>();
+    for (const { key, record, body } of updates) {
+      const before = this.#records.get(key);
+      shards.add(shardOf(key));
+      if (record === undefined) this.#records.delete(key);
+      else this.#records.set(key, record);
+      if (before !== undefined && before.digest !== record?.digest)
+        files.push({ path: bodyPath(key), content: null });
+      if (body !== undefined) files.push({ path: bodyPath(key), content: body });
+    }
+    files.push(...this.#printShards(shards));
+    if (Object.keys(collections).length > 0) {
+      this.#collections = { ...this.#collections, ...collections };
+      files.push({ path: collectionsFile, content: JSON.stringify(this.#collections) });
+    }
+    if (files.length > 0) this.#written = this.#written.then(() => this.#tree.write(lastPerPath(files)));
+    return this.#written;
+  }
+
+  /** Forgets everything: another cluster, or a target that goes away. */
+  async clear(): Promise<void> {
+    this.#records.clear();
+    this.#collections = {};
+    await this.#written.catch(() => undefined);
+    await this.#tree.remove();
+  }
+
+  #printShards(shards: ReadonlySet<string>): { path: string; content: string | null }[] {
+    const lines = new Map<string, string[]>([...shards].map((shard) => [shard, []]));
+    for (const [key, { id, uid, resourceVersion, digest }] of this.#records) {
+      const shard = lines.get(shardOf(key));
+      shard?.push(JSON.stringify([id.group, id.kind, id.namespace, id.name, uid, resourceVersion, digest]));
+    }
+    return [...lines].map(([shard, shardLines]) => ({
+      path: `index/${shard}`,
+      content: shardLines.length === 0 ? null : `${shardLines.join('\n')}\n`,
+    }));
+  }
+}
+
+/** Canonical text of a sanitized object and the digest its record holds. A key makes the digest of a sensitive object. */
+export function digestOf(
+  sanitized: JsonObject,
+  key: Uint8Array | undefined,
+): { digest: string; body: string | undefined } {
+  const text = canonicalJson(sanitized);
+  if (key !== undefined) {
+    return { digest: `keyed:${createHmac('sha256', key).update(text).digest('hex')}`, body: undefined };
+  }
+  return { digest: blobId(Buffer.from(text)), body: text };
+}
+
+/** The id Git gives this content. */
+export function blobId(content: Uint8Array): string {
+  return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
+}
+
+function shardOf(key: string): string {
+  return keyHash(key).slice(0, 2);
+}
+
+function bodyPath(key: string): string {
+  const hash = keyHash(key);
+  return `objects/${hash.slice(0, 2)}/${hash.slice(2)}`;
+}
+
+function keyHash(key: string): string {
+  return createHash('sha1').update(key).digest('hex');
+}
+
+function lastPerPath(
+  files: readonly { path: string; content: string | null }[],
+): { path: string; content: string | null }[] {
+  return [...new Map(files.map((file) => [file.path, file])).values()];
+}
+
+function readShard(content: Uint8Array): HandledRecord[] {
+  return Buffer.from(content)
+    .toString('utf8')
+    .split('\n')
+    .flatMap((line) => readRecord(line) ?? []);
+}
+
+function readRecord(line: string): HandledRecord | undefined {
+  if (line === '') return undefined;
+  const fields = tryParse(line);
+  if (!Array.isArray(fields) || fields.length !== 7) return undefined;
+  const texts = fields.filter((field): field is string => typeof field === 'string');
+  const [group, kind, namespace, name, uid, resourceVersion, digest] = texts;
+  if (group === undefined || kind === undefined || namespace === undefined || name === undefined)
+    return undefined;
+  if (uid === undefined || resourceVersion === undefined || digest === undefined) return undefined;
+  return { id: { group, kind, namespace, name }, uid, resourceVersion, digest };
+}
+
+function readCollections(content: Uint8Array): Record<string, CollectionRecord> {
+  const parsed = tryParse(Buffer.from(content).toString('utf8'));
+  if (!isObject(parsed)) return {};
+  const collections: Record<string, CollectionRecord> = {};
+  for (const [name, value] of Object.entries(parsed)) {
+    if (!isObject(value)) continue;
+    const { cluster, scope, resourceVersion } = value;
+    if (typeof cluster !== 'string' || typeof scope !== 'string' || typeof resourceVersion !== 'string')
+      continue;
+    collections[name] = { cluster, scope, resourceVersion };
+  }
+  return collections;
+}
+
+function tryParse(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

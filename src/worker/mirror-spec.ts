@@ -1,0 +1,123 @@
+/**
+ * What the controllers ask of the workers, and what they read back. The controllers decide whether a GitTarget may run and
+ * with which settings; the workers run it and report facts. Conditions are made from these facts, never here.
+ */
+import type { Failure, Halt, TargetKey } from '../core/branch/state.ts';
+import type { Refusal } from '../core/refusal.ts';
+import type { Access } from '../git/credentials.ts';
+import type { Signer } from '../git/signing.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Collection, StreamState } from '../kube/collection.ts';
+
+/** A collection to watch, with what the planner needs to know of its type. */
+export interface WatchedCollection extends Collection {
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+/** One GitTarget that may run, with everything it refers to resolved. */
+export interface MirrorSpec {
+  /** `namespace/name` of the GitTarget. */
+  readonly key: TargetKey;
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly access: Access;
+  readonly committer: { readonly name: string; readonly email: string };
+  readonly signer: Signer | undefined;
+  readonly branch: string;
+  /** Normalised: no trailing slash, '' for the repository root. */
+  readonly path: string;
+  /** Git has confirmed this branch before (GitBranch.status.lastPushedCommit): gone means gone, not new. */
+  readonly lastPushedCommit: string | undefined;
+  readonly idleTimeoutMs: number;
+  readonly maxDurationMs: number;
+  readonly liveTemplate: string | undefined;
+  readonly reconcileTemplate: string | undefined;
+  readonly placement: { readonly byType: Readonly<Record<string, string>>; readonly default: string | undefined };
+  readonly serializeNamespace: boolean | undefined;
+  readonly prune: 'Never' | 'OnEvent' | 'Always';
+  readonly ignoreManagers: readonly string[];
+  readonly suspend: boolean;
+  /** Name of the KubeProvider, its client and the uid of its kube-system namespace. */
+  readonly cluster: { readonly name: string; readonly client: KubeClient; readonly uid: string };
+  readonly collections: readonly WatchedCollection[];
+  /** Value of reconcile.configbutler.ai/requestedAt: a new one reads Git again and takes a new snapshot. */
+  readonly resync: string;
+  /** Value of the same annotation on the GitBranch: a new one takes the remote as it is after a halt. */
+  readonly acknowledged: string;
+}
+
+export interface StreamObservation {
+  readonly collection: WatchedCollection;
+  readonly state: StreamState;
+}
+
+export interface BranchObservation {
+  /** Tip of the remote as last seen; null = no such branch; undefined = not read yet. */
+  readonly tip: string | null | undefined;
+  /** Milliseconds since the epoch. */
+  readonly verifiedAt: number | undefined;
+  readonly verifiedBy: 'Push' | 'Fetch' | undefined;
+  /** Last commit of ours that the remote confirmed. */
+  readonly lastPushedCommit: string | undefined;
+  readonly lastPushedAt: number | undefined;
+  readonly failure: Failure | undefined;
+  readonly retryAt: number | undefined;
+  readonly halt: Halt | undefined;
+  /** Closed windows that the remote has not confirmed, plus open ones. */
+  readonly pendingWrites: number;
+  readonly pendingObjects: number;
+}
+
+export interface TargetObservation {
+  readonly branch: BranchObservation;
+  readonly streams: readonly StreamObservation[];
+  /** The folder was read at this commit; undefined = not read yet. */
+  readonly folder:
+    | {
+        readonly commit: string | null;
+        /** Refuses the whole folder; nothing is written while it stands. */
+        readonly refusals: readonly Refusal[];
+        /** Files without a readable record, by path with the reason. */
+        readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+        readonly documents: number;
+      }
+    | undefined;
+  /** Edits refused one by one; each stays until its object is written or changes back. */
+  readonly refused: readonly Refusal[];
+  /** Documents whose object is gone but that prune keeps; undefined = no snapshot yet. */
+  readonly retained: number | undefined;
+  /** Last words for people, e.g. that an autoscaler owns replicas. */
+  readonly notices: readonly string[];
+}
+
+export interface FlushReport {
+  readonly tip: string | null;
+  readonly published: readonly { readonly target: TargetKey; readonly commit: string }[];
+  readonly refused: readonly Refusal[];
+  /** Edits still not published when the flush ended, and why. */
+  readonly pending: number;
+  readonly closed: { readonly reason: string; readonly message: string } | undefined;
+}
+
+/** A fact worth an Event on the GitTarget; `reason` is a refusal reason, a notice code or one of these. */
+export interface MirrorEvent {
+  readonly target: TargetKey;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface Mirror {
+  /** The whole wanted set: starts, changes and stops what differs. Never restarts streams that stay the same. */
+  apply(specs: readonly MirrorSpec[]): void;
+  observe(target: TargetKey): TargetObservation | undefined;
+  /** Publishes every edit accepted so far by the streams of the target. Concurrent calls share one flush. */
+  flush(target: TargetKey, deadlineAt: number): Promise<FlushReport>;
+  /** Called after something observable changed; returns how to stop listening. */
+  onChange(listener: (target: TargetKey) => void): () => void;
+  onEvent(listener: (event: MirrorEvent) => void): () => void;
+  /** Publishes what it can until then and ends. Returns the number of edits that are not published. */
+  stop(deadlineAt: number): Promise<number>;
+}
