@@ -73,7 +73,29 @@ function toStructural(json: Json | undefined, at: string): StructuralSchema {
     if (value !== undefined) result[keyword] = nested(keyword, value, at);
   }
   // Every keyword was checked against the list above, so the shape is the interface's.
-  return result as unknown as StructuralSchema;
+  const structural = result as unknown as StructuralSchema;
+  // The API server runs the rules on a default before it fills the defaults inside it.
+  if (structural.default !== undefined) structural.default = withDefaults(structural.default, structural);
+  return structural;
+}
+
+/** A value with the defaults of its schema filled in, as the API server does it. */
+export function withDefaults(value: Json, schema: StructuralSchema): Json {
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return items === undefined ? value : value.map((item) => withDefaults(item, items));
+  }
+  if (!isObject(value)) return value;
+  const { properties = {}, additionalProperties } = schema;
+  const result: JsonObject = {};
+  for (const [key, member] of Object.entries(value)) {
+    const inner = properties[key] ?? additionalProperties;
+    result[key] = inner === undefined ? member : withDefaults(member, inner);
+  }
+  for (const [key, property] of Object.entries(properties)) {
+    if (result[key] === undefined && property.default !== undefined) result[key] = property.default;
+  }
+  return result;
 }
 
 function nested(keyword: (typeof keywords)[number], value: Json, at: string): Json {
