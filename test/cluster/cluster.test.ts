@@ -1,13 +1,21 @@
 /** The parts the other suites stand on: a control plane, a git server and an ssh server that really work. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { type Folder, temporaryFolder } from './folder.ts';
 import { git, tryGit } from './git.ts';
 import { type GitServer, startGitServer } from './git-server.ts';
 import { kubectl } from './kubectl.ts';
+import { partsFolder } from './parts.ts';
+import { freePort } from './port.ts';
 import { commitTo, diff, listFiles, log, readFile, tip } from './repository.ts';
+import { runOk } from './run.ts';
 import { type SshServer, sshServerMissing, startSshServer } from './ssh-server.ts';
 import { until } from './wait.ts';
 
@@ -17,13 +25,25 @@ const map = (name: string, color: string) =>
 describe('control plane', function () {
   this.timeout(180_000);
   let cluster: ControlPlane;
+  const audited: string[] = [];
+  const webhook = createServer(async (request, answer) => {
+    audited.push(await text(request));
+    answer.end();
+  });
 
   before(async () => {
+    webhook.listen(await freePort(), '127.0.0.1');
+    await once(webhook, 'listening');
+    const { port } = webhook.address() as AddressInfo;
     const started = performance.now();
-    cluster = await startControlPlane();
+    cluster = await startControlPlane({ audit: { url: `http://127.0.0.1:${port}/` } });
     console.log(`      the control plane was ready after ${Math.round(performance.now() - started)} ms`);
   });
-  after(async () => cluster?.stop());
+  after(async () => {
+    await cluster?.stop();
+    webhook.close();
+    webhook.closeAllConnections();
+  });
 
   it('takes an object from the administrator', async () => {
     const applied = await kubectl(cluster, ['apply', '-f', '-'], { stdin: map('paint', 'red') });
@@ -48,6 +68,9 @@ describe('control plane', function () {
       });
       return code === 0;
     });
+    await until('the audit webhook hears of it', () =>
+      audited.some((events) => events.includes('"username":"bob"') && events.includes('"name":"tool"')),
+    );
   });
 
   it('collects what an owner left behind', async () => {
@@ -83,6 +106,17 @@ describe('control plane', function () {
   });
 });
 
+describe('parts', () => {
+  it('are programs with their plain names on a PATH', async () => {
+    const kubernetes = { env: { PATH: partsFolder('kubernetes'), HOME: '/nonexistent' } };
+    assert.match(await runOk('kubectl', ['version', '--client'], kubernetes), /Client Version: v1\.36\.3/);
+    const tools = { env: { PATH: partsFolder('tools'), HOME: '/nonexistent' } };
+    assert.match(await runOk('kustomize', ['version'], tools), /v5\.8\.1/);
+    assert.match(await runOk('sops', ['--version', '--disable-version-check'], tools), /3\.13\.2/);
+    assert.match(await runOk('age-keygen', ['--version'], tools), /1\.3\.1/);
+  });
+});
+
 describe('git server', function () {
   this.timeout(60_000);
   let server: GitServer;
@@ -115,7 +149,7 @@ describe('git server', function () {
   it('lets a clone and a push in with a login', async () => {
     assert.equal((await clone(withLogin(), 'one')).code, 0);
     server.clearRequests();
-    writeFileSync(join(scratch.path, 'one', 'big.bin'), Buffer.alloc(4 << 20, 'not much in it, but long'));
+    writeFileSync(join(scratch.path, 'one', 'big.bin'), randomBytes(4 << 20));
     await git(['add', '.'], { cwd: join(scratch.path, 'one') });
     assert.equal((await push('one')).code, 0);
     assert.deepEqual(await listFiles(server.bareDir('team/app'), 'main'), [
@@ -129,6 +163,20 @@ describe('git server', function () {
     assert.deepEqual(first?.files, ['big.bin']);
     assert.ok(server.requests.every(({ service }) => service === 'git-receive-pack'));
     assert.equal(server.requests.at(-1)?.user, 'alice');
+  });
+
+  it('reads the compressed question of a client that has much to ask', async () => {
+    assert.equal((await clone(withLogin(), 'talkative')).code, 0);
+    const cwd = join(scratch.path, 'talkative');
+    for (let commit = 0; commit < 40; commit++) {
+      await git(['commit', '--quiet', '--allow-empty', '-m', `Local ${commit}`], { cwd, env: alice });
+    }
+    const sha = await commitTo(server.bareDir('team/app'), 'main', { 'a.yaml': 'a: 1\n# seen\n' });
+    server.clearRequests();
+    const { code, stderr } = await tryGit([...client(), 'fetch', '--quiet', 'origin'], { cwd });
+    assert.equal(code, 0, stderr);
+    assert.equal((await git(['rev-parse', 'origin/main'], { cwd })).trim(), sha);
+    assert.ok(server.requests.some(({ compressed }) => compressed));
   });
 
   it('takes a bearer token', async () => {
@@ -186,7 +234,7 @@ describe('git server', function () {
     assert.notEqual((await push('late')).code, 0);
     assert.equal(await readFile(bare, 'main', 'a.yaml'), 'a: 2\n');
     assert.equal(await readFile(bare, 'main', 'dir/b.yaml'), undefined);
-    assert.match(await diff(bare, 'main~1', 'main'), /-a: 1\n\+a: 2/);
+    assert.match(await diff(bare, 'main~1', 'main'), /-a: 1\n-# seen\n\+a: 2/);
   });
 });
 

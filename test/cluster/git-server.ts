@@ -29,6 +29,7 @@ export interface GitRequest {
   readonly service: GitService | undefined;
   /** Who logged in. */
   readonly user: string | undefined;
+  readonly compressed: boolean;
 }
 
 /** What goes wrong with every request until it is cleared. */
@@ -83,6 +84,7 @@ export async function startGitServer(options: GitServerOptions = {}): Promise<Gi
       path: (message.url ?? '').split('?')[0] ?? '',
       service: serviceOf(message.url ?? ''),
       user,
+      compressed: message.headers['content-encoding'] === 'gzip',
     };
     requests.push(request);
     const now = faultService === undefined || faultService === request.service ? fault : undefined;

@@ -34,16 +34,6 @@ export function partsFolder(group: PartGroup): string {
   return ask('--print-bin', group);
 }
 
-/** Whether a program is built, for suites that run only with the slow ones. */
-export function hasPart(name: PartName): boolean {
-  try {
-    part(name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 // Only the script knows the cache keys. It takes a moment, so its answers are kept.
 function ask(option: string, name: string): string {
   const known = found.get(`${option} ${name}`);

@@ -2,9 +2,11 @@
 programs="source-controller kustomize-controller"
 
 compile() {
-  local bin=$1 program
-  for program in $programs; do
-    step "$program $(version_of "github.com/fluxcd/$program")" "5 minutes" \
-      go build -trimpath -ldflags "-s -w" -o "$bin/$program" "github.com/fluxcd/$program"
-  done
+  controller source-controller "5 minutes"
+  controller kustomize-controller "1 minute"
+}
+
+controller() {
+  step "$1 $(version_of "github.com/fluxcd/$1")" "$2" \
+    go build -trimpath -ldflags "-s -w" -o "$scratch/bin/$1" "github.com/fluxcd/$1"
 }
