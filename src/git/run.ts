@@ -1,0 +1,134 @@
+/**
+ * Runs one program to its end: bounded output, a deadline, and a kill that reaches the program's own children too.
+ *
+ * How it ended is a value; only a program that cannot be started throws.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Environment } from './environment.ts';
+
+export interface RunRequest {
+  readonly program?: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly environment: Environment;
+  readonly input?: string | Uint8Array;
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Standard output beyond this ends the program. */
+  readonly maxOutputBytes?: number;
+}
+
+export interface RunResult {
+  readonly ended: 'exit' | 'deadline' | 'aborted' | 'too-much-output';
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: Buffer;
+  /** At most 64 KiB: the first and the last half. */
+  readonly stderr: string;
+}
+
+const defaultMaxOutputBytes = 256 * 1024 * 1024;
+const keptErrorBytes = 32 * 1024;
+// git removes its lock files and half-written packs on SIGTERM; what ignores that is killed.
+const graceMs = 1_000;
+
+/** The programs of one repository that are running, so that they can be ended together. */
+export class Children {
+  readonly #living = new Set<ChildProcess>();
+
+  add(child: ChildProcess): void {
+    this.#living.add(child);
+    child.once('close', () => this.#living.delete(child));
+    child.once('error', () => this.#living.delete(child));
+  }
+
+  get size(): number {
+    return this.#living.size;
+  }
+
+  killAll(): void {
+    for (const child of this.#living) killGroup(child, 'SIGKILL');
+  }
+}
+
+export function run(request: RunRequest, children: Children): Promise<RunResult> {
+  const { program = 'git', maxOutputBytes = defaultMaxOutputBytes, signal } = request;
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, request.args, {
+      cwd: request.cwd,
+      env: request.environment,
+      stdio: 'pipe',
+      // A group of its own: git's transport programs are killed with it.
+      detached: true,
+    });
+    children.add(child);
+    const stdout: Buffer[] = [];
+    const stderr = new BoundedText();
+    let bytes = 0;
+    let ended: RunResult['ended'] = 'exit';
+    let killTimer: NodeJS.Timeout | undefined;
+
+    function end(why: RunResult['ended']): void {
+      if (ended !== 'exit') return;
+      ended = why;
+      killGroup(child, 'SIGTERM');
+      killTimer = setTimeout(() => killGroup(child, 'SIGKILL'), graceMs);
+    }
+    const deadline = setTimeout(() => end('deadline'), request.deadlineMs);
+    const abort = () => end('aborted');
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted) abort();
+
+    function settle(): void {
+      clearTimeout(deadline);
+      clearTimeout(killTimer);
+      signal?.removeEventListener('abort', abort);
+    }
+    child.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxOutputBytes) end('too-much-output');
+      else stdout.push(chunk);
+    });
+    child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk));
+    child.on('error', (cause) => {
+      settle();
+      reject(new Error(`cannot run ${program}: ${cause.message}`, { cause }));
+    });
+    child.on('close', (code) => {
+      settle();
+      resolve({ ended, code, stdout: Buffer.concat(stdout), stderr: stderr.toString() });
+    });
+    // A program that ends without reading its input is no error; its exit code tells.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(request.input ?? '');
+  });
+}
+
+/** The program may have ended while its children hold its output open, so its own exit code says nothing here. */
+export function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // Gone already.
+  }
+}
+
+/** The beginning and the end of a text, whatever its length. */
+class BoundedText {
+  #head = Buffer.alloc(0);
+  #tail = Buffer.alloc(0);
+  #dropped = false;
+
+  add(chunk: Buffer): void {
+    const room = keptErrorBytes - this.#head.length;
+    this.#head = Buffer.concat([this.#head, chunk.subarray(0, room)]);
+    const tail = Buffer.concat([this.#tail, chunk.subarray(Math.max(0, room))]);
+    this.#dropped ||= tail.length > keptErrorBytes;
+    this.#tail = tail.subarray(Math.max(0, tail.length - keptErrorBytes));
+  }
+
+  toString(): string {
+    return `${this.#head}${this.#dropped ? '\n[…]\n' : ''}${this.#tail}`;
+  }
+}
