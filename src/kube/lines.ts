@@ -2,11 +2,18 @@
 
 const newline = 0x0a;
 
-export interface LineSplitter {
-  /** The lines that became whole with this chunk; 'too-long' when one exceeds the limit. */
-  push(chunk: Uint8Array): string[] | 'too-long';
+export interface Lines {
+  /** The lines that became whole, empty ones left out. */
+  readonly lines: readonly string[];
+  /** The line after these exceeds the limit; nothing more can be read. */
+  readonly tooLong: boolean;
 }
 
+export interface LineSplitter {
+  push(chunk: Uint8Array): Lines;
+}
+
+/** @param limit bytes of one line */
 export function lineSplitter(limit: number): LineSplitter {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -17,27 +24,31 @@ export function lineSplitter(limit: number): LineSplitter {
       let end = chunk.indexOf(newline);
       while (end >= 0) {
         const line = chunk.subarray(start, end);
-        if (size + line.byteLength > limit) return 'too-long';
-        if (size === 0) {
-          if (line.byteLength > 0) lines.push(decode(line));
-        } else {
-          parts.push(line);
-          lines.push(Buffer.concat(parts, size + line.byteLength).toString('utf8'));
-          parts.length = 0;
-          size = 0;
-        }
+        if (size + line.byteLength > limit) return { lines, tooLong: true };
+        const text = complete(line);
+        if (text !== '') lines.push(text);
         start = end + 1;
         end = chunk.indexOf(newline, start);
       }
-      if (start < chunk.byteLength) {
-        const rest = chunk.subarray(start);
-        size += rest.byteLength;
-        if (size > limit) return 'too-long';
-        parts.push(rest);
-      }
-      return lines;
+      keep(chunk.subarray(start));
+      return { lines, tooLong: size > limit };
     },
   };
+
+  function complete(line: Uint8Array): string {
+    if (size === 0) return decode(line);
+    parts.push(line);
+    const text = Buffer.concat(parts, size + line.byteLength).toString('utf8');
+    parts.length = 0;
+    size = 0;
+    return text;
+  }
+
+  function keep(rest: Uint8Array): void {
+    if (rest.byteLength === 0) return;
+    parts.push(rest);
+    size += rest.byteLength;
+  }
 }
 
 function decode(bytes: Uint8Array): string {

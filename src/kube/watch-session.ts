@@ -76,10 +76,7 @@ async function read(
     if (next === 'stalled')
       return { kind: 'stalled', message: `${what}: silent for ${session.stallMs()} ms` };
     if (next === 'closed') return { kind: 'closed' };
-    const lines = splitter.push(next);
-    if (lines === 'too-long') {
-      return { kind: 'malformed', message: `${what}: a line exceeds ${session.lineLimit} bytes` };
-    }
+    const { lines, tooLong } = splitter.push(next);
     for (const line of lines) {
       const event = readEvent(line, what);
       if ('kind' in event) return event;
@@ -92,6 +89,9 @@ async function read(
         sliceStart = clock.now();
         if (signal.aborted) return { kind: 'aborted', message: `${what}: called off` };
       }
+    }
+    if (tooLong) {
+      return { kind: 'malformed', message: `${what}: a line exceeds ${session.lineLimit} bytes` };
     }
   }
 }
