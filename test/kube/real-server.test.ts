@@ -1,0 +1,267 @@
+/** What only a real API server can show: streaming lists, rights, paging, exact integers, apply, restarts. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { type JsonObject, valueAt } from '../../src/core/json.ts';
+import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { systemClock } from '../../src/kube/clock.ts';
+import type { Collection } from '../../src/kube/collection.ts';
+import { createTransport } from '../../src/kube/transport.ts';
+import { CollectionStream } from '../../src/kube/watch.ts';
+import { type ControlPlane, startControlPlane } from '../cluster/control-plane.ts';
+import { until } from '../cluster/wait.ts';
+import { configOf } from './fault-server.ts';
+import { clientFor, clusterMissing, ok } from './real-cluster.ts';
+import { type Recorder, recorder } from './recorder.ts';
+
+const configMaps = { group: '', version: 'v1', resource: 'configmaps', namespace: 'default' } as const;
+const clusterRoles = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  resource: 'clusterroles',
+  namespace: '',
+} as const;
+const crds = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  resource: 'customresourcedefinitions',
+  namespace: '',
+} as const;
+const gadgets = { group: 'example.org', version: 'v1', resource: 'gadgets', namespace: 'default' } as const;
+
+describe('a real API server', function () {
+  this.timeout(60_000);
+  let cluster: ControlPlane;
+  let admin: KubeClient;
+  const open: { stop(): Promise<void> }[] = [];
+
+  before(async function () {
+    const missing = clusterMissing();
+    if (missing !== undefined) {
+      console.log(`      skipped: ${missing}`);
+      return this.skip();
+    }
+    cluster = await startControlPlane({ controllers: false });
+    admin = clientFor(cluster, 'admin');
+  });
+
+  afterEach(async () => {
+    for (const stream of open.splice(0)) await stream.stop();
+  });
+
+  after(async () => {
+    await admin?.close();
+    await cluster?.stop();
+  });
+
+  function watch(
+    collection: Omit<Collection, 'labelSelector'>,
+    client = admin,
+    labelSelector = '',
+  ): Recorder {
+    const handler = recorder();
+    const stream = new CollectionStream({
+      client,
+      collection: { ...collection, labelSelector },
+      handler,
+      random: () => 0,
+    });
+    open.push(stream);
+    stream.run().catch((error: unknown) => {
+      throw error;
+    });
+    return handler;
+  }
+
+  it('gives a snapshot by streaming list, then changes in order', async () => {
+    ok(await admin.create(configMaps, map('first', { a: '1' })));
+    const handler = watch(configMaps);
+    await until('the snapshot', () => handler.snapshots.length === 1);
+    const [snapshot] = handler.snapshots;
+    assert.equal(snapshot?.via, 'watch-list');
+    assert.equal(snapshot?.keys.includes('default/first'), true);
+    ok(await admin.patch({ ...configMaps, name: 'first' }, { type: 'merge', body: { data: { a: '2' } } }));
+    ok(await admin.create(configMaps, map('second', {})));
+    ok(await admin.delete({ ...configMaps, name: 'first' }));
+    await until('the delete', () => handler.told.includes('-first'));
+    assert.equal(handler.told.slice(-3).join(' '), '~first ~second -first');
+    assert.equal(handler.objects.at(-1)?.kind, 'ConfigMap');
+  });
+
+  it('resumes through a restart of the server and misses nothing', async () => {
+    const handler = watch(configMaps);
+    await until('the snapshot', () => handler.told.includes('streaming'));
+    ok(await admin.create(configMaps, map('before-restart', {})));
+    await until('the event', () => handler.told.includes('~before-restart'));
+    await cluster.apiServer.restart();
+    ok(await admin.create(configMaps, map('after-restart', {})));
+    await until(
+      'the event',
+      () => handler.told.includes('~after-restart') || handler.told.includes('+after-restart'),
+    );
+    const upserts = handler.told.filter((word) => word.endsWith('after-restart'));
+    assert.deepEqual(upserts, ['~after-restart']);
+  });
+
+  it('keeps integers beyond 2^53 and unknown fields of a custom resource, both ways', async () => {
+    ok(await admin.create(crds, gadgetCrd()));
+    const large = 9_007_199_254_740_993n;
+    const gadget: JsonObject = {
+      apiVersion: 'example.org/v1',
+      kind: 'Gadget',
+      metadata: { name: 'big' },
+      spec: { size: large, deep: { unknown: [1.5, true, null] } },
+    };
+    await until('the kind to be served', async () => (await admin.create(gadgets, gadget)).kind === 'ok');
+    const handler = watch(gadgets);
+    await until('the snapshot', () => handler.snapshots.length === 1);
+    assert.equal(valueAt(handler.objects[0], ['spec', 'size']), large);
+    const read = ok(await admin.get({ ...gadgets, name: 'big' }));
+    ok(await admin.replace({ ...gadgets, name: 'big' }, { ...read, spec: { size: large + 2n } }));
+    await until('the change', () => handler.objects.length === 2);
+    assert.equal(valueAt(handler.objects[1], ['spec', 'size']), large + 2n);
+  });
+
+  it('finds names with capital letters and colons', async () => {
+    const role = (name: string): JsonObject => ({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name },
+      rules: [],
+    });
+    for (const name of ['MyRole', 'system:My:Role']) {
+      ok(await admin.create(clusterRoles, role(name)));
+      assert.equal(valueAt(ok(await admin.get({ ...clusterRoles, name })), ['metadata', 'name']), name);
+    }
+    assert.equal((await admin.get({ ...clusterRoles, name: 'myrole' })).kind, 'not-found');
+  });
+
+  it('pages through a collection at one version, kinds filled in', async () => {
+    for (let index = 0; index < 7; index += 1)
+      ok(await admin.create(configMaps, map(`page-${index}`, {}, { page: 'yes' })));
+    const sizes: number[] = [];
+    const versions = new Set<string>();
+    for await (const page of admin.list(configMaps, { limit: 3, labelSelector: 'page=yes' })) {
+      assert.equal(page.kind, 'ok');
+      if (page.kind !== 'ok') return;
+      sizes.push(page.items.length);
+      versions.add(page.resourceVersion);
+      assert.equal(
+        page.items.every(({ kind, apiVersion }) => kind === 'ConfigMap' && apiVersion === 'v1'),
+        true,
+      );
+    }
+    assert.deepEqual(sizes, [3, 3, 1]);
+    assert.equal(versions.size, 1);
+    const metadata = await admin.listAll(configMaps, { labelSelector: 'page=yes', metadataOnly: true });
+    assert.equal(metadata.kind === 'ok' && metadata.items.length === 7, true);
+    assert.equal(metadata.kind === 'ok' && metadata.items.every((item) => item.data === undefined), true);
+  });
+
+  it('watches only what the selector takes', async () => {
+    const handler = watch(configMaps, admin, 'color in (red)');
+    await until('the snapshot', () => handler.told.includes('streaming'));
+    ok(await admin.create(configMaps, map('red', {}, { color: 'red' })));
+    ok(await admin.create(configMaps, map('blue', {}, { color: 'blue' })));
+    ok(
+      await admin.patch(
+        { ...configMaps, name: 'red' },
+        { type: 'merge', body: { metadata: { labels: { color: 'blue' } } } },
+      ),
+    );
+    await until('the removal', () => handler.told.includes('-red'));
+    assert.deepEqual(handler.told.slice(-2), ['~red', '-red']);
+  });
+
+  it('tells apply conflicts, takes fields over by force, and names us as the manager', async () => {
+    const ref = { ...configMaps, name: 'shared' };
+    ok(await admin.create(configMaps, map('shared', { a: '1' }), {}));
+    const body: JsonObject = { apiVersion: 'v1', kind: 'ConfigMap', data: { a: '2' } };
+    const refused = await admin.patch(ref, { type: 'apply', body }, { fieldManager: 'someone-else' });
+    assert.equal(refused.kind, 'conflict');
+    assert.match(refused.kind === 'conflict' ? refused.message : '', /gitops-reverser/);
+    const forced = ok(
+      await admin.patch(ref, { type: 'apply', body }, { fieldManager: 'someone-else', force: true }),
+    );
+    assert.equal(valueAt(forced, ['data', 'a']), '2');
+  });
+
+  it('tells every other outcome by its kind', async () => {
+    ok(await admin.create(configMaps, map('outcomes', {})));
+    const ref = { ...configMaps, name: 'outcomes' };
+    const stale = { ...map('outcomes', {}), metadata: { name: 'outcomes', resourceVersion: '1' } };
+    assert.equal((await admin.create(configMaps, map('outcomes', {}))).kind, 'exists');
+    assert.equal((await admin.replace(ref, stale)).kind, 'conflict');
+    assert.equal((await admin.delete(ref, { uid: 'another' })).kind, 'conflict');
+    assert.equal((await admin.create(configMaps, map('NOT VALID', {}))).kind, 'invalid');
+    assert.equal((await admin.get({ ...configMaps, name: 'absent' })).kind, 'not-found');
+    assert.equal((await clientFor(cluster, 'alice').get(ref)).kind, 'forbidden');
+    const stranger = configOf({
+      from: 'text',
+      text: readFileSync(cluster.kubeconfigFor('alice'), 'utf8').replace(
+        cluster.token('alice'),
+        'no-such-token',
+      ),
+    });
+    const unknown = createKubeClient({
+      transport: createTransport(() => stranger, systemClock),
+      version: '0',
+    });
+    assert.equal((await unknown.get(ref)).kind, 'unauthorized');
+    const dry = await admin.create(configMaps, map('dry', {}), { dryRun: true });
+    assert.equal(dry.kind, 'ok');
+    assert.equal((await admin.get({ ...configMaps, name: 'dry' })).kind, 'not-found');
+  });
+
+  it('blocks only the one type a user may not watch', async () => {
+    const role = 'rbac.authorization.k8s.io/v1';
+    ok(
+      await admin.create(
+        { ...clusterRoles, resource: 'roles', namespace: 'default' },
+        {
+          apiVersion: role,
+          kind: 'Role',
+          metadata: { name: 'configmap-reader' },
+          rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }],
+        },
+      ),
+    );
+    ok(
+      await admin.create(
+        { ...clusterRoles, resource: 'rolebindings', namespace: 'default' },
+        {
+          apiVersion: role,
+          kind: 'RoleBinding',
+          metadata: { name: 'alice-reads' },
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'configmap-reader' },
+          subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }],
+        },
+      ),
+    );
+    const alice = clientFor(cluster, 'alice');
+    const allowed = watch(configMaps, alice);
+    const denied = watch({ ...configMaps, resource: 'secrets' }, alice);
+    await until('the allowed one', () => allowed.told.includes('streaming'));
+    await until('the denied one', () => denied.states.length === 2);
+    assert.equal(denied.told.join(' '), 'replaying WatchNotPermitted');
+    await alice.close();
+  });
+});
+
+function map(name: string, data: JsonObject, labels: JsonObject = {}): JsonObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels }, data };
+}
+
+function gadgetCrd(): JsonObject {
+  const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'gadgets.example.org' },
+    spec: {
+      group: 'example.org',
+      scope: 'Namespaced',
+      names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+    },
+  };
+}
