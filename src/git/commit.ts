@@ -8,6 +8,7 @@ import { type Git, git, succeeded } from './command.ts';
 import { failed, failureOf, type GitFailure } from './failure.ts';
 import { type CommitSpec, commitChain, joinStream, type StreamPart } from './import-stream.ts';
 import { checkedId, importRef } from './refs.ts';
+import type { Signer } from './signing.ts';
 
 export interface CommitRequest {
   /** The branch the commits are for. They are kept in a ref of ours until the next request for it. */
@@ -16,6 +17,7 @@ export interface CommitRequest {
   readonly base: string | null;
   /** Each on top of the one before. */
   readonly commits: readonly CommitSpec[];
+  readonly signer?: Signer | undefined;
 }
 
 export interface MadeCommit {

@@ -15,10 +15,13 @@ import { type Access, checkAccess } from './credentials.ts';
 import { type Environment, gitEnvironment } from './environment.ts';
 import { onExit } from './exit.ts';
 import { diskFailure, failed, type GitFailure } from './failure.ts';
+import { History } from './history.ts';
+import { KeptTree } from './kept-tree.ts';
 import { lockFolder } from './lock.ts';
 import { Logins } from './logins.ts';
+import { type MaintenanceOptions, type MaintenanceResult, maintain } from './maintenance.ts';
 import { Reader } from './reader.ts';
-import { deleteRef, importRef, readRef, remoteRef } from './refs.ts';
+import { deleteRef, handledRef, importRef, readRef, remoteRef } from './refs.ts';
 import {
   type Channel,
   type FetchResult,
@@ -31,6 +34,8 @@ import {
   type RoundTrip,
 } from './remote.ts';
 import { Children } from './run.ts';
+import { signCommits } from './sign-commits.ts';
+import { withSigner } from './signing.ts';
 import {
   gitFolder,
   prepareStore,
@@ -101,6 +106,8 @@ export function repositoryFolder(volume: string, url: RepositoryUrl): string {
 
 export class Repository {
   readonly reader: Reader;
+  readonly history: History;
+  readonly #keptTrees = new Map<string, KeptTree>();
   readonly #git: Git;
   readonly #folder: string;
   readonly #options: RepositoryOptions;
@@ -114,6 +121,7 @@ export class Repository {
     this.#folder = folder;
     this.#options = options;
     this.reader = new Reader(git);
+    this.history = new History(git);
     this.#logins = new Logins(sessionFolder(folder));
     this.#forgetExit = onExit(() => {
       git.children.killAll();
@@ -151,7 +159,29 @@ export class Repository {
 
   /** Makes a chain of commits in our repository; nothing of it is published. */
   async commit(request: CommitRequest): Promise<CommitsResult> {
-    return await this.#locally('committing', () => importCommits(this.#git, request));
+    return await this.#locally('committing', async () => {
+      const made = await importCommits(this.#git, request);
+      const { signer } = request;
+      if (made.kind !== 'ok' || signer === undefined) return made;
+      const scratch = sessionFolder(this.#folder);
+      return await withSigner(signer, scratch, this.#options.ambient, (sign) =>
+        signCommits(this.#git, scratch, request, made.commits, sign),
+      );
+    });
+  }
+
+  /** Files of our own that are never pushed; one object per key for as long as the repository is open. */
+  keptTree(key: string): KeptTree {
+    const kept = this.#keptTrees.get(key) ?? new KeptTree(this.#git, this.reader, handledRef(key));
+    this.#keptTrees.set(key, kept);
+    return kept;
+  }
+
+  /** Repacks if a bound is passed. For quiet moments. */
+  async maintain(options?: MaintenanceOptions): Promise<MaintenanceResult> {
+    const result = await this.#locally('repacking', () => maintain(this.#git, options));
+    if (result.kind === 'ok' && result.repacked) await this.reader.restart();
+    return result;
   }
 
   /** The branch as last seen on the remote, by a fetch. */
@@ -168,7 +198,9 @@ export class Repository {
   /** Throws the local repository away after CorruptRepository. Handled states are lost; branches are fetched again. */
   async recreate(): Promise<GitFailure | undefined> {
     await this.reader.restart();
-    return await recreateStore(this.#git, this.#options);
+    const failure = await recreateStore(this.#git, this.#options);
+    for (const kept of this.#keptTrees.values()) kept.forget();
+    return failure;
   }
 
   /** Ends everything that runs, removes logins, frees the folder for another process. */

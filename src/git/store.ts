@@ -121,6 +121,7 @@ async function removeLeftovers(dir: string): Promise<void> {
     const inPack = entry.parentPath.endsWith('/objects/pack');
     const leftover =
       entry.name.endsWith('.lock') ||
+      entry.name === 'gc.pid' ||
       /^(?:fast_import_crash_|tmp_|\.tmp-|incoming-)/.test(entry.name) ||
       (inPack && /\.(?:tmp|keep)$/.test(entry.name));
     if (leftover && (entry.isFile() || entry.isDirectory())) {
