@@ -45,6 +45,12 @@ export function objectKey(id: ObjectId): string {
   return `${id.group}/${id.kind}/${id.namespace}/${id.name}`;
 }
 
+/** Reads what `objectKey` made. */
+export function parseObjectKey(key: string): ObjectId {
+  const [group = '', kind = '', namespace = '', ...name] = key.split('/');
+  return { group, kind, namespace, name: name.join('/') };
+}
+
 /** `Deployment.apps/shop/web`, `ConfigMap/shop/rates`, `ClusterRole.rbac.authorization.k8s.io/reader`. */
 export function describeObject(id: ObjectId): string {
   const kind = id.group === '' ? id.kind : `${id.kind}.${id.group}`;

@@ -48,7 +48,7 @@ export class HandledStates {
   readonly #tree: PrivateTree;
   readonly #records = new Map<string, HandledRecord>();
   #collections: Record<string, CollectionRecord> = {};
-  #written: Promise<void> = Promise.resolve();
+  readonly #unwritten = new Map<string, string | null>();
 
   constructor(tree: PrivateTree) {
     this.#tree = tree;
@@ -97,37 +97,51 @@ export class HandledStates {
     if (record !== undefined) this.#records.set(key, { ...record, resourceVersion });
   }
 
-  /** Takes the updates into memory at once and to the volume in order; rejects when the volume cannot be written. */
-  put(
+  /**
+   * Takes the updates into memory at once and to the volume in order. Rejects when the volume cannot be written; what was
+   * not written goes with the next update.
+   */
+  async put(
     updates: readonly HandledUpdate[],
     collections: Readonly<Record<string, CollectionRecord>> = {},
   ): Promise<void> {
-    const files: { path: string; content: string | null }[] = [];
     const shards = new Set<string>();
     for (const { key, record, body } of updates) {
       const before = this.#records.get(key);
       shards.add(shardOf(key));
       if (record === undefined) this.#records.delete(key);
       else this.#records.set(key, record);
-      if (before !== undefined && before.digest !== record?.digest)
-        files.push({ path: bodyPath(key), content: null });
-      if (body !== undefined) files.push({ path: bodyPath(key), content: body });
+      if (before !== undefined && before.digest !== record?.digest) this.#unwritten.set(bodyPath(key), null);
+      if (body !== undefined) this.#unwritten.set(bodyPath(key), body);
     }
-    files.push(...this.#printShards(shards));
+    for (const { path, content } of this.#printShards(shards)) this.#unwritten.set(path, content);
     if (Object.keys(collections).length > 0) {
       this.#collections = { ...this.#collections, ...collections };
-      files.push({ path: collectionsFile, content: JSON.stringify(this.#collections) });
+      this.#unwritten.set(collectionsFile, JSON.stringify(this.#collections));
     }
-    if (files.length > 0) this.#written = this.#written.then(() => this.#tree.write(lastPerPath(files)));
-    return this.#written;
+    await this.#write();
   }
 
   /** Forgets everything: another cluster, or a target that goes away. */
   async clear(): Promise<void> {
     this.#records.clear();
     this.#collections = {};
-    await this.#written.catch(() => undefined);
+    this.#unwritten.clear();
     await this.#tree.remove();
+  }
+
+  async #write(): Promise<void> {
+    const files = [...this.#unwritten].map(([path, content]) => ({ path, content }));
+    if (files.length === 0) return;
+    this.#unwritten.clear();
+    try {
+      await this.#tree.write(files);
+    } catch (error) {
+      // A newer value of the same file may have come in meanwhile; that one stays.
+      for (const { path, content } of files)
+        if (!this.#unwritten.has(path)) this.#unwritten.set(path, content);
+      throw error;
+    }
   }
 
   #printShards(shards: ReadonlySet<string>): { path: string; content: string | null }[] {
@@ -171,12 +185,6 @@ function bodyPath(key: string): string {
 
 function keyHash(key: string): string {
   return createHash('sha1').update(key).digest('hex');
-}
-
-function lastPerPath(
-  files: readonly { path: string; content: string | null }[],
-): { path: string; content: string | null }[] {
-  return [...new Map(files.map((file) => [file.path, file])).values()];
 }
 
 function readShard(content: Uint8Array): HandledRecord[] {

@@ -3,6 +3,7 @@
  * with which settings; the workers run it and report facts. Conditions are made from these facts, never here.
  */
 import type { Failure, Halt, TargetKey } from '../core/branch/state.ts';
+import type { PlacementSpec } from '../core/folder/index.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Access } from '../git/credentials.ts';
 import type { Signer } from '../git/signing.ts';
@@ -34,7 +35,7 @@ export interface MirrorSpec {
   readonly maxDurationMs: number;
   readonly liveTemplate: string | undefined;
   readonly reconcileTemplate: string | undefined;
-  readonly placement: { readonly byType: Readonly<Record<string, string>>; readonly default: string | undefined };
+  readonly placement: PlacementSpec;
   readonly serializeNamespace: boolean | undefined;
   readonly prune: 'Never' | 'OnEvent' | 'Always';
   readonly ignoreManagers: readonly string[];

@@ -1,0 +1,331 @@
+/**
+ * One branch at work: the worker, its remote, the commits it makes, and the GitTargets that write to it.
+ *
+ * Joins core/branch with git and the targets. What became of a write reaches people from here: handled states, refusals,
+ * events, counts.
+ */
+import type { BranchState, FetchResult, Write } from '../core/branch/state.ts';
+import {
+  createIndexCache,
+  folderLayout,
+  type IndexCache,
+  indexFolder,
+  type Tree,
+} from '../core/folder/index.ts';
+import { describeObject, type ObjectId, objectKey } from '../core/identity.ts';
+import type { JsonObject } from '../core/json.ts';
+import { documentAt } from '../core/plan/document-at.ts';
+import type { Access } from '../git/credentials.ts';
+import type { Repository } from '../git/repository.ts';
+import type { Clock } from '../kube/clock.ts';
+import type { Log } from '../telemetry/log.ts';
+import { type BranchActions, BranchWorker } from './branch-worker.ts';
+import { CommitWrites, type PlannedOutcome } from './commit-writes.ts';
+import type { HandledUpdate } from './handled.ts';
+import type { BranchObservation, TargetObservation } from './mirror-spec.ts';
+import { RemoteBranch } from './remote-branch.ts';
+import { refusalKey, type TargetRun } from './target-run.ts';
+
+export interface BranchRunOptions {
+  readonly repository: Repository;
+  readonly branch: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly byteCap: number;
+  readonly gitTimeoutMs: number;
+  /** Git confirmed the branch before. */
+  readonly lastPushedCommit: string | undefined;
+  counts: BranchCounts;
+  /** Something observable of the branch or of one of its targets changed. */
+  changed(): void;
+}
+
+/** Counted where it happens; metrics read it. */
+export interface BranchCounts {
+  pushed(outcome: 'pushed' | 'moved' | 'failed', durationMs: number): void;
+  fetched(): void;
+  published(write: Write, outcome: PlannedOutcome): void;
+  failed(): void;
+}
+
+/** Documents kept as parse results per branch. */
+const cachedDocuments = 50_000;
+
+export class BranchRun implements BranchActions {
+  readonly worker: BranchWorker;
+  readonly targets = new Map<string, TargetRun>();
+  readonly cache: IndexCache = createIndexCache(cachedDocuments);
+  readonly #options: BranchRunOptions;
+  readonly #remote: RemoteBranch;
+  readonly #commits: CommitWrites;
+  readonly #folders = new Map<string, TargetObservation['folder']>();
+  readonly #published: { target: string; commit: string }[] = [];
+  #verified: { at: number; by: 'Push' | 'Fetch' } | undefined;
+  #lastPushed: { commit: string; at: number } | undefined;
+  #observing: Promise<void> = Promise.resolve();
+
+  constructor(options: BranchRunOptions) {
+    this.#options = options;
+    const { repository, branch, clock, log, byteCap } = options;
+    this.#remote = new RemoteBranch({ repository, branch, deadlineMs: options.gitTimeoutMs });
+    this.#commits = new CommitWrites({
+      repository,
+      branch,
+      cache: this.cache,
+      log,
+      target: (key) => this.targets.get(key),
+      newBranchParent: () => this.#remote.newBranchParent,
+      lastCommitTouching: async (commit, path) =>
+        (await repository.history.lastCommitTouching(path, commit))?.commit,
+      date: () => clock.date(),
+    });
+    this.worker = new BranchWorker({
+      actions: this,
+      clock,
+      log,
+      byteCap,
+      seen: options.lastPushedCommit !== undefined,
+    });
+  }
+
+  addTarget(target: TargetRun): void {
+    this.targets.set(target.key, target);
+    this.worker.feed({ kind: 'target', target: target.key, settings: target.settings() });
+    this.#observeFolders();
+  }
+
+  changeTarget(target: TargetRun): void {
+    this.worker.feed({ kind: 'target', target: target.key, settings: target.settings() });
+    this.#observeFolders();
+  }
+
+  /** No further edits are taken for it; what is pending can still be written. */
+  removeTarget(key: string): void {
+    this.worker.feed({ kind: 'target', target: key, settings: undefined });
+  }
+
+  forgetTarget(key: string): void {
+    this.targets.delete(key);
+    this.#folders.delete(key);
+  }
+
+  /** A person accepted the remote as it is now. */
+  async acknowledge(): Promise<void> {
+    if (this.worker.state.halt === undefined) return;
+    await this.#remote.forget();
+    this.worker.feed({ kind: 'acknowledge' });
+  }
+
+  observation(): BranchObservation {
+    const state = this.worker.state;
+    const { base, queue, live, snapshots, failure, halt, retryAt } = state;
+    const open = [...(live === undefined ? [] : [live]), ...snapshots.values()];
+    return {
+      tip: base.kind === 'known' ? base.tip : undefined,
+      verifiedAt: this.#verified?.at,
+      verifiedBy: this.#verified?.by,
+      lastPushedCommit: this.#lastPushed?.commit ?? this.#options.lastPushedCommit,
+      lastPushedAt: this.#lastPushed?.at,
+      failure,
+      retryAt: retryAt === 0 ? undefined : retryAt,
+      halt,
+      pendingWrites: queue.length + open.length,
+      pendingObjects:
+        queue.reduce((sum, write) => sum + write.changes.length, 0) +
+        open.reduce((sum, window) => sum + window.changes.size, 0),
+    };
+  }
+
+  folder(target: string): TargetObservation['folder'] {
+    return this.#folders.get(target);
+  }
+
+  /** Commits published since the last call; for the report of a flush. */
+  publishedSince(mark: number): readonly { target: string; commit: string }[] {
+    return this.#published.slice(mark);
+  }
+
+  get publishedCount(): number {
+    return this.#published.length;
+  }
+
+  /** Asks the remote whether it moved; a fetch follows when it did. For an idle branch. */
+  async refresh(): Promise<void> {
+    const { base, running, halt } = this.worker.state;
+    const access = this.#anyAccess();
+    if (base.kind !== 'known' || running !== undefined || halt !== undefined || access === undefined) return;
+    const asked = await this.#remote.moved(access, base.tip);
+    if (asked.kind === 'ok' && !asked.moved) this.#verify('Fetch');
+    else this.worker.feed({ kind: 'look' });
+  }
+
+  async fetch(previous: string | null | undefined): Promise<FetchResult> {
+    const access = this.#anyAccess();
+    if (access === undefined) return noAccess;
+    this.#options.counts.fetched();
+    const result = await this.#remote.fetch(access);
+    if (result.kind === 'failed') return result;
+    this.#verify('Fetch');
+    // Commits of an earlier process count too: the branch was seen, whatever our own memory says.
+    if (previous !== undefined && result.tip !== previous) this.#lookAtRefusedAgain();
+    this.#observeFolders();
+    return result;
+  }
+
+  commit(base: string | null, writes: readonly Write[]): ReturnType<CommitWrites['run']> {
+    return this.#commits.run(base, writes);
+  }
+
+  async push(tip: string, expected: string | null, target: string): ReturnType<RemoteBranch['push']> {
+    const access = this.targets.get(target)?.spec.access ?? this.#anyAccess();
+    if (access === undefined) return noAccess;
+    const startedAt = this.#options.clock.now();
+    const result = await this.#remote.push(access, tip, expected);
+    this.#options.counts.pushed(result.kind, this.#options.clock.now() - startedAt);
+    if (result.kind === 'pushed') {
+      this.#verify('Push');
+      this.#lastPushed = { commit: tip, at: this.#options.clock.date().getTime() };
+    }
+    return result;
+  }
+
+  async confirmed(writes: readonly Write[]): Promise<void> {
+    const updates = new Map<TargetRun, HandledUpdate[]>();
+    for (const write of writes) {
+      const outcome = this.#commits.take(write.sequence);
+      const target = this.targets.get(write.target);
+      if (outcome === undefined || target === undefined) continue;
+      this.#tell(write, outcome, target);
+      const handled = outcome.done.flatMap(
+        (change) => handledUpdate(target, change.key, write.sequence) ?? [],
+      );
+      updates.set(target, [...(updates.get(target) ?? []), ...handled]);
+    }
+    this.#observeFolders();
+    this.#options.changed();
+    await Promise.all([...updates].map(([target, handled]) => target.handled.put(handled)));
+  }
+
+  async rewritten(previous: string, tip: string): Promise<void> {
+    const { history } = this.#options.repository;
+    const mergeBase = await history.mergeBase(previous, tip);
+    const lost = await history.commitsBetween(mergeBase, previous, lostCommitLimit);
+    for (const target of this.targets.values()) {
+      const named = lost.slice(0, 3).map(({ commit }) => commit.slice(0, 12));
+      target.notice(
+        'CommitsFellOut',
+        tip,
+        `the branch was rewritten and lost ${lost.length} commit(s) (${named.join(', ')}); edits that are still live are written again`,
+      );
+      await target.takeBack(await this.#documentsOf(target, previous), mergeBase);
+    }
+  }
+
+  changed(_state: BranchState): void {
+    this.#options.changed();
+  }
+
+  /** What Git states of an object of a target at a commit; undefined when it or the commit is not there. */
+  async documentAt(
+    folder: string,
+    commit: string,
+    object: { id: ObjectId; namespaced: boolean },
+  ): Promise<JsonObject | undefined> {
+    const tree = await this.#treeAt(commit);
+    return tree === undefined ? undefined : documentAt(tree, folder, object, this.cache);
+  }
+
+  async #treeAt(commit: string): Promise<Tree | undefined> {
+    if (!(await this.#options.repository.reader.hasCommit(commit))) return undefined;
+    return this.#commits.treeAt(commit);
+  }
+
+  async #documentsOf(target: TargetRun, commit: string): Promise<string[]> {
+    const tree = await this.#treeAt(commit);
+    if (tree === undefined) return [];
+    const index = await indexFolder(tree, target.spec.path, this.cache);
+    return [...index.documents.values()].flat().map(({ id }) => objectKey(id));
+  }
+
+  #tell(write: Write, outcome: PlannedOutcome, target: TargetRun): void {
+    for (const { key } of outcome.done) target.refused.delete(key);
+    for (const refusal of outcome.plan.refused) target.refuse(refusal, refusalKey(refusal));
+    for (const { object, message } of outcome.plan.notices)
+      target.notice('Notice', describeObject(object), message);
+    target.takeRetention(outcome.plan);
+    this.#options.counts.published(write, outcome);
+    if (typeof write.commit !== 'string') return;
+    this.#published.push({ target: write.target, commit: write.commit });
+    const objects = [...new Set(outcome.plan.edits.flatMap((edit) => edit.objects.map(describeObject)))];
+    this.#options.log.info(
+      {
+        target: write.target,
+        commit: write.commit,
+        objects: objects.slice(0, 10).join(' '),
+        count: objects.length,
+      },
+      'published',
+    );
+  }
+
+  /** Reads each target's folder at the tip, one after the other, so that status says what stands there. */
+  #observeFolders(): void {
+    this.#observing = this.#observing
+      .then(() => this.#readFolders())
+      .catch((error: unknown) => {
+        this.#options.log.error({ err: error }, 'could not read the folders of the branch');
+      });
+  }
+
+  async #readFolders(): Promise<void> {
+    const { base } = this.worker.state;
+    if (base.kind !== 'known') return;
+    const tree = await this.#commits.treeAt(base.tip);
+    for (const target of this.targets.values()) {
+      if (this.#folders.get(target.key)?.commit === base.tip) continue;
+      const index = await indexFolder(tree, target.spec.path, this.cache);
+      const layout = folderLayout(index);
+      this.#folders.set(target.key, {
+        commit: base.tip,
+        refusals: layout.kind === 'closed' ? layout.refusals : [],
+        skipped: index.skipped,
+        documents: [...index.documents.values()].reduce((sum, some) => sum + some.length, 0),
+      });
+    }
+    this.#options.changed();
+  }
+
+  /** Git moved: what was refused may have a place now. */
+  #lookAtRefusedAgain(): void {
+    for (const target of this.targets.values()) {
+      target.lookAtRefusedAgain().catch((error: unknown) => {
+        this.#options.log.error({ err: error, target: target.key }, 'could not read refused objects again');
+      });
+    }
+  }
+
+  #verify(by: 'Push' | 'Fetch'): void {
+    this.#verified = { at: this.#options.clock.date().getTime(), by };
+  }
+
+  #anyAccess(): Access | undefined {
+    return this.targets.values().next().value?.spec.access;
+  }
+}
+
+const lostCommitLimit = 1_000;
+
+const noAccess = {
+  kind: 'failed',
+  reason: 'RemoteUnreachable',
+  message: 'no GitTarget writes to the branch any more, so there are no credentials to reach it with',
+} as const;
+
+/** The record of an object whose write is final. */
+function handledUpdate(target: TargetRun, key: string, sequence: number): HandledUpdate | undefined {
+  const change = target.underWay.confirm(key, sequence);
+  if (change === undefined) return undefined;
+  if (change.live === undefined) return { key, record: undefined, body: undefined };
+  const { id, uid, resourceVersion, digest, body } = change;
+  return { key, record: { id, uid, resourceVersion, digest }, body };
+}

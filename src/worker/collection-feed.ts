@@ -1,0 +1,335 @@
+/**
+ * Turns what a stream tells about one collection of one GitTarget into changes of its branch: drops what nobody changed,
+ * remembers what is under way, and finds what is gone. Whether a change is an edit is decided in core/plan, not here.
+ */
+import type { ChangeResource, Input, ObjectChange, Sweep, TargetKey } from '../core/branch/state.ts';
+import { identify, type ObjectId, objectKey } from '../core/identity.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
+import { applierOwner, isTerminating, neverMirrored, sanitize } from '../core/sanitize/index.ts';
+import type { Snapshot, StreamHandler, StreamState } from '../kube/collection.ts';
+import { compareResourceVersions } from '../kube/resource.ts';
+import { editAuthor } from './edit-author.ts';
+import { type CollectionRecord, digestOf, type HandledRecord, type HandledStates } from './handled.ts';
+import type { WatchedCollection } from './mirror-spec.ts';
+import { deletedDigest, type UnderWay } from './under-way.ts';
+
+export type EventOutcome = 'routed' | 'unchanged' | 'not_object' | 'cluster_generated' | 'suspended';
+
+/** What became of the objects of a handled collection that a snapshot does not hold. */
+export type AbsenceCheck =
+  | { readonly kind: 'gone'; readonly keys: readonly string[] }
+  /** Nothing may be concluded; the sentence says why. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+export interface FeedContext {
+  readonly target: TargetKey;
+  readonly collection: WatchedCollection;
+  readonly name: string;
+  readonly handled: HandledStates;
+  readonly underWay: UnderWay;
+  readonly clusterUid: string;
+  readonly pruneAlways: () => boolean;
+  readonly suspended: () => boolean;
+  /** True while a snapshot that was asked for by hand runs: in a mirror the whole object counts again. */
+  readonly wholeObjects: () => boolean;
+  isSensitive(id: ObjectId): boolean;
+  /** Keys digests of sensitive objects. */
+  readonly digestKey: Uint8Array;
+  accept(input: Input): Promise<void>;
+  /** One object as the API server has it now. */
+  readObject(
+    id: ObjectId,
+  ): Promise<{ kind: 'ok'; object: JsonObject } | { kind: 'not-found' } | { kind: 'unknown' }>;
+  /** uid and resourceVersion of every object of the collection now; undefined when that cannot be had. */
+  listVersions(): Promise<readonly JsonObject[] | undefined>;
+  /** Asks the API server whether these handled objects are really gone. */
+  confirmGone(records: readonly (readonly [string, HandledRecord])[]): Promise<AbsenceCheck>;
+  counted(outcome: EventOutcome): void;
+  stateChanged(state: StreamState): void;
+  settledOnce(snapshot: Snapshot): void;
+  notice(reason: 'RecordsVoided' | 'AbsenceUnknown', message: string): void;
+}
+
+export class CollectionFeed implements StreamHandler {
+  readonly #context: FeedContext;
+  readonly #resource: ChangeResource;
+
+  constructor(context: FeedContext) {
+    this.#context = context;
+    const { group, version, resource } = context.collection;
+    this.#resource = { group, version, resource };
+  }
+
+  async upsert(object: JsonObject, phase: 'snapshot' | 'live'): Promise<void> {
+    const { handled, underWay } = this.#context;
+    const id = identify(object);
+    if (id === undefined) return this.#context.counted('not_object');
+    if (neverMirrored(object) !== undefined) return this.#context.counted('cluster_generated');
+    if (isTerminating(object)) return this.#gone(object, id, 'observed');
+    const key = objectKey(id);
+    const sensitive = this.#context.isSensitive(id);
+    const sanitized = sanitize(object);
+    const { digest, body } = digestOf(sanitized, sensitive ? this.#context.digestKey : undefined);
+    const { uid, resourceVersion } = versionOf(object);
+    const record = handled.get(key);
+    const current = underWay.digest(key) ?? record?.digest;
+    if (phase === 'live' && this.#isOlder(resourceVersion, key)) return this.#context.counted('unchanged');
+    const whole = phase === 'snapshot' && this.#context.wholeObjects() && applierOwner(object) === undefined;
+    if (current === digest && !whole) {
+      if (record?.digest === digest) handled.touch(key, resourceVersion);
+      underWay.touch(key, resourceVersion);
+      return this.#context.counted('unchanged');
+    }
+    if (this.#context.suspended()) return this.#context.counted('suspended');
+    this.#context.counted('routed');
+    const change: ObjectChange = {
+      key,
+      id,
+      resource: this.#resource,
+      operation: current === undefined ? 'CREATE' : 'UPDATE',
+      live: withoutStatus(object),
+      uid,
+      resourceVersion,
+      digest,
+      body,
+      whole,
+      bytes: estimateBytes(body, sanitized),
+    };
+    underWay.begin(change);
+    await this.#route(change, phase, object);
+  }
+
+  async delete(object: JsonObject): Promise<void> {
+    const id = identify(object);
+    if (id === undefined) return this.#context.counted('not_object');
+    await this.#gone(object, id, 'observed');
+  }
+
+  async settled(snapshot: Snapshot): Promise<void> {
+    const { handled, collection, target, name } = this.#context;
+    await this.#findAbsent(snapshot);
+    const reconcile = {
+      resource: this.#resource,
+      namespace: collection.namespace === '' ? undefined : collection.namespace,
+      resourceVersion: snapshot.resourceVersion,
+    };
+    await this.#context.accept({
+      kind: 'settled',
+      target,
+      collection: name,
+      reconcile,
+      sweep: this.#sweep(snapshot),
+    });
+    const record = {
+      cluster: this.#context.clusterUid,
+      scope: this.#scope(),
+      resourceVersion: snapshot.resourceVersion,
+    };
+    await handled.put([], { [this.#place()]: record });
+    this.#context.settledOnce(snapshot);
+  }
+
+  progress(): void {}
+
+  holds({ group, kind, namespace }: ObjectId): boolean {
+    const { collection } = this.#context;
+    return (
+      group === collection.group && kind === collection.kind && ['', namespace].includes(collection.namespace)
+    );
+  }
+
+  /** Takes one object as it is now, past the stream. */
+  async reread(id: ObjectId): Promise<void> {
+    const read = await this.#context.readObject(id);
+    if (read.kind === 'ok') await this.upsert(read.object, 'live');
+    if (read.kind === 'not-found') await this.#gone({}, id, 'observed');
+  }
+
+  /**
+   * Takes every object whose newest version has not arrived by the stream yet, so that what the API server accepted before
+   * this call is on its way to Git. Returns false when that cannot be said.
+   */
+  async catchUp(): Promise<boolean> {
+    const listed = await this.#context.listVersions();
+    if (listed === undefined) return false;
+    const present = new Set<string>();
+    const { group, version, kind } = this.#context.collection;
+    const apiVersion = group === '' ? version : `${group}/${version}`;
+    for (const item of listed) {
+      const object = { apiVersion, kind, metadata: item.metadata ?? {} };
+      const id = identify(object);
+      if (id === undefined || neverMirrored(object) !== undefined) continue;
+      const key = objectKey(id);
+      present.add(key);
+      if (this.#knownVersion(key) !== versionOf(object).resourceVersion) await this.reread(id);
+    }
+    for (const [key, { id }] of this.#handledHere()) if (!present.has(key)) await this.reread(id);
+    return true;
+  }
+
+  /** An object read past the stream may overtake it; what the stream brings then is history. */
+  #isOlder(resourceVersion: string, key: string): boolean {
+    const known = this.#knownVersion(key);
+    const order = known === undefined ? undefined : compareResourceVersions(resourceVersion, known);
+    return order !== undefined && order < 0;
+  }
+
+  #knownVersion(key: string): string | undefined {
+    return this.#context.underWay.resourceVersion(key) ?? this.#context.handled.get(key)?.resourceVersion;
+  }
+
+  state(state: StreamState): void {
+    this.#context.stateChanged(state);
+  }
+
+  /** Objects dealt with before that the snapshot does not hold: deletes, once nothing else can explain it (contracts 1). */
+  async #findAbsent(snapshot: Snapshot): Promise<void> {
+    const missing = this.#handledHere().filter(([, record]) => !snapshot.keys.has(snapshotKey(record.id)));
+    const before = this.#context.handled.collection(this.#place());
+    const voided = this.#voided(before, snapshot);
+    if (voided !== undefined) {
+      const records = this.#handledHere().map(([key]) => ({ key, record: undefined, body: undefined }));
+      if (voided.forget) await this.#context.handled.put(records);
+      this.#context.notice('RecordsVoided', voided.message);
+      return;
+    }
+    if (missing.length === 0 || this.#context.suspended()) return;
+    const check = await this.#context.confirmGone(missing);
+    if (check.kind === 'unknown') return this.#context.notice('AbsenceUnknown', check.message);
+    for (const key of check.keys) {
+      const record = this.#context.handled.get(key);
+      if (record !== undefined)
+        await this.#routeDelete(record.id, record.uid, snapshot.resourceVersion, 'absent');
+    }
+  }
+
+  /** Why the records of this collection say nothing about what is gone now; undefined when they do. */
+  #voided(
+    before: CollectionRecord | undefined,
+    snapshot: Snapshot,
+  ): { readonly message: string; readonly forget: boolean } | undefined {
+    if (before === undefined) return undefined;
+    const what = `${this.#resource.resource}${this.#context.collection.namespace && ` in ${this.#context.collection.namespace}`}`;
+    if (before.cluster !== this.#context.clusterUid) {
+      return {
+        message: `${what}: this is another cluster than the one mirrored before; nothing is deleted from Git`,
+        forget: true,
+      };
+    }
+    const order = compareResourceVersions(snapshot.resourceVersion, before.resourceVersion);
+    if (order === undefined || order < 0) {
+      return {
+        message: `${what}: the cluster is older than what was mirrored (restored from a backup?); nothing is deleted from Git`,
+        forget: true,
+      };
+    }
+    if (before.scope !== this.#scope()) {
+      return {
+        message: `${what}: the rule now watches something else; what it no longer watches stays in Git`,
+        forget: false,
+      };
+    }
+    return undefined;
+  }
+
+  async #gone(object: JsonObject, id: ObjectId, deletion: 'observed' | 'absent'): Promise<void> {
+    const key = objectKey(id);
+    const known =
+      this.#context.handled.get(key) !== undefined || this.#context.underWay.digest(key) !== undefined;
+    if (!known || this.#context.underWay.isDelete(key)) return this.#context.counted('unchanged');
+    if (this.#context.suspended()) return this.#context.counted('suspended');
+    this.#context.counted('routed');
+    const { uid, resourceVersion } = versionOf(object);
+    await this.#routeDelete(id, uid, resourceVersion, deletion);
+  }
+
+  async #routeDelete(
+    id: ObjectId,
+    uid: string,
+    resourceVersion: string,
+    deletion: 'observed' | 'absent',
+  ): Promise<void> {
+    const change: ObjectChange = {
+      key: objectKey(id),
+      id,
+      resource: this.#resource,
+      operation: 'DELETE',
+      live: undefined,
+      deletion,
+      uid,
+      resourceVersion,
+      digest: deletedDigest,
+      body: undefined,
+      whole: false,
+      bytes: smallChangeBytes,
+    };
+    this.#context.underWay.begin(change);
+    await this.#route(change, deletion === 'absent' ? 'snapshot' : 'live', undefined);
+  }
+
+  #route(change: ObjectChange, phase: 'snapshot' | 'live', object: JsonObject | undefined): Promise<void> {
+    const { target, name } = this.#context;
+    if (phase === 'snapshot')
+      return this.#context.accept({ kind: 'snapshot', target, collection: name, change });
+    return this.#context.accept({ kind: 'live', target, author: editAuthor(object), change });
+  }
+
+  #sweep(snapshot: Snapshot): Sweep | undefined {
+    const { collection } = this.#context;
+    if (!this.#context.pruneAlways() || collection.labelSelector !== '') return undefined;
+    const present = new Set<string>();
+    for (const key of snapshot.keys) present.add(objectKey(this.#idOf(key)));
+    const namespace = collection.namespace === '' ? undefined : collection.namespace;
+    return { group: collection.group, kind: collection.kind, namespace, present };
+  }
+
+  #idOf(snapshotName: string): ObjectId {
+    const { group, kind } = this.#context.collection;
+    const slash = snapshotName.indexOf('/');
+    const namespace = slash < 0 ? '' : snapshotName.slice(0, slash);
+    return { group, kind, namespace, name: snapshotName.slice(slash + 1) };
+  }
+
+  #handledHere(): [string, HandledRecord][] {
+    const { group, kind, namespace } = this.#context.collection;
+    return [...this.#context.handled.records()].filter(
+      ([, { id }]) =>
+        id.group === group && id.kind === kind && (namespace === '' || id.namespace === namespace),
+    );
+  }
+
+  /** Where the record of this collection is kept: a changed selector is a changed scope of the same place. */
+  #place(): string {
+    const { group, resource, namespace } = this.#context.collection;
+    return `${group}/${resource}/${namespace}`;
+  }
+
+  #scope(): string {
+    return this.#context.collection.labelSelector;
+  }
+}
+
+const smallChangeBytes = 512;
+
+/** Sensitive objects have no body here; their size is guessed from the number of their fields. */
+function estimateBytes(body: string | undefined, sanitized: JsonObject): number {
+  return 2 * (body?.length ?? 1024 * Object.keys(sanitized).length) + smallChangeBytes;
+}
+
+function withoutStatus(object: JsonObject): JsonObject {
+  const { status: _status, ...rest } = object;
+  return rest;
+}
+
+function versionOf(object: JsonObject): { uid: string; resourceVersion: string } {
+  const metadata = isObject(object.metadata) ? object.metadata : {};
+  const { uid, resourceVersion } = metadata;
+  return {
+    uid: typeof uid === 'string' ? uid : '',
+    resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+  };
+}
+
+function snapshotKey(id: ObjectId): string {
+  return id.namespace === '' ? id.name : `${id.namespace}/${id.name}`;
+}

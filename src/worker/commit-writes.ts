@@ -1,0 +1,186 @@
+/**
+ * Carries out the commit effect: plans each decided write on the tip as the write before it leaves it, and makes all
+ * commits in one fast-import run. What became of each object is kept until the write is confirmed.
+ */
+import type { CommitResult, ObjectChange, PlannedWrite, TargetKey, Write } from '../core/branch/state.ts';
+import type { IndexCache, Tree, TreeEntry } from '../core/folder/index.ts';
+import { objectKey } from '../core/identity.ts';
+import { type Change, type Plan, plan } from '../core/plan/index.ts';
+import { refuse } from '../core/refusal.ts';
+import type { CommitSpec } from '../git/import-stream.ts';
+import type { Repository } from '../git/repository.ts';
+import type { Log } from '../telemetry/log.ts';
+import { commitMessage } from './commit-message.ts';
+import { OverlayTree } from './overlay-tree.ts';
+import { coreFailureReason } from './remote-branch.ts';
+import type { TargetRun } from './target-run.ts';
+
+/** What planning a write came to; kept until it is confirmed or planned again. */
+export interface PlannedOutcome {
+  readonly plan: Plan;
+  /** Changes that are dealt with: written, unchanged, retained or never mirrored. */
+  readonly done: readonly ObjectChange[];
+}
+
+export interface CommitContext {
+  readonly repository: Repository;
+  readonly branch: string;
+  readonly cache: IndexCache;
+  readonly log: Log;
+  target(key: TargetKey): TargetRun | undefined;
+  /** Tip of the default branch, for a branch that does not exist yet; null in an empty repository. */
+  newBranchParent(): string | null;
+  /** The commit that last touched a path at or before a commit. */
+  lastCommitTouching(commit: string, path: string): Promise<string | undefined>;
+  date(): Date;
+}
+
+export class CommitWrites {
+  readonly #context: CommitContext;
+  readonly #outcomes = new Map<number, PlannedOutcome>();
+  /** The tree of the newest commit made here, so that its successor needs no listing. */
+  #tree: { readonly commit: string; readonly tree: OverlayTree } | undefined;
+
+  constructor(context: CommitContext) {
+    this.#context = context;
+  }
+
+  async run(base: string | null, writes: readonly Write[]): Promise<CommitResult> {
+    const parent = base ?? this.#context.newBranchParent();
+    const tree = await this.#treeToChange(parent);
+    // From here on the tree runs ahead of any commit; only a whole run makes it valid again.
+    this.#tree = undefined;
+    const specs: CommitSpec[] = [];
+    const planned: { sequence: number; spec: CommitSpec | undefined }[] = [];
+    for (const write of writes) {
+      const spec = await this.#planWrite(write, tree, parent);
+      planned.push({ sequence: write.sequence, spec });
+      if (spec !== undefined) specs.push(spec);
+    }
+    if (specs.length === 0) {
+      if (parent !== null) this.#tree = { commit: parent, tree };
+      return { kind: 'ok', planned: planned.map(({ sequence }) => ({ sequence, commit: null })) };
+    }
+    const made = await this.#context.repository.commit({
+      branch: this.#context.branch,
+      base: parent,
+      commits: specs,
+    });
+    if (made.kind !== 'ok')
+      return { kind: 'failed', reason: coreFailureReason(made.reason), message: made.message };
+    const commits = made.commits.map(({ commit }) => commit);
+    const tip = commits.at(-1);
+    if (tip !== undefined) {
+      tree.forgetContent();
+      this.#tree = { commit: tip, tree };
+    }
+    const result: PlannedWrite[] = [];
+    for (const { sequence, spec } of planned) {
+      result.push({ sequence, commit: spec === undefined ? null : (commits.shift() ?? null) });
+    }
+    return { kind: 'ok', planned: result };
+  }
+
+  /** What planning a confirmed write came to; it is forgotten here. */
+  take(sequence: number): PlannedOutcome | undefined {
+    const outcome = this.#outcomes.get(sequence);
+    this.#outcomes.delete(sequence);
+    return outcome;
+  }
+
+  /** The files of a commit, not to be changed; null = no commit, no files. */
+  async treeAt(commit: string | null): Promise<Tree> {
+    // A copy: the next commit goes on changing the tree it started from.
+    const entries = this.#tree?.commit === commit ? this.#tree.tree.entries() : await this.#list(commit);
+    return new OverlayTree(entries, (id) => this.#readBlob(id));
+  }
+
+  async #treeToChange(commit: string | null): Promise<OverlayTree> {
+    if (commit !== null && this.#tree?.commit === commit) return this.#tree.tree;
+    return new OverlayTree(await this.#list(commit), (id) => this.#readBlob(id));
+  }
+
+  async #list(commit: string | null): Promise<readonly TreeEntry[]> {
+    return commit === null ? [] : this.#context.repository.reader.readTree(commit);
+  }
+
+  async #planWrite(write: Write, tree: OverlayTree, parent: string | null): Promise<CommitSpec | undefined> {
+    const target = this.#context.target(write.target);
+    if (target === undefined) {
+      // The GitTarget is gone and with it the settings to write by; its folder stays as it is.
+      this.#outcomes.set(write.sequence, { plan: emptyPlan, done: [] });
+      return undefined;
+    }
+    const result = await this.#planSafely(write, target, tree);
+    const edits = result.edits.map(({ path, content }) => ({ path, content: content ?? null }));
+    const refused = new Set(
+      result.outcomes.filter(({ outcome }) => outcome === 'refused').map(({ object }) => objectKey(object)),
+    );
+    const done: ObjectChange[] = [];
+    for (const change of write.changes) {
+      if (refused.has(change.key)) {
+        target.underWay.drop(change.key, write.sequence);
+        continue;
+      }
+      target.underWay.assume(write.sequence, change);
+      done.push(change);
+    }
+    this.#outcomes.set(write.sequence, { plan: result, done });
+    if (edits.length === 0) return undefined;
+    const files = result.edits.map(({ path, content, mode }) => ({ path, content: content ?? null, mode }));
+    const message = await commitMessage(write, result, target, (path) => this.#foreignCommit(parent, path));
+    tree.apply(edits);
+    const now = this.#context.date();
+    const committer = { ...target.spec.committer, date: now };
+    return {
+      files,
+      message,
+      author: write.author.git ? { ...write.author.git, date: now } : committer,
+      committer,
+    };
+  }
+
+  /** A plan that breaks must not hold up every other edit of the branch: its objects are refused, loudly. */
+  async #planSafely(write: Write, target: TargetRun, tree: Tree): Promise<Plan> {
+    try {
+      const changes = await this.#changes(write, target);
+      return await plan(tree, changes, await target.planOptions(this.#context.cache));
+    } catch (error) {
+      this.#context.log.error({ err: error, target: write.target }, 'planning a write broke');
+      const said = error instanceof Error ? error.message : String(error);
+      const refused = write.changes.map(({ id }) =>
+        refuse('VerificationFailed', `planning the edit failed: ${said}`, { object: id }),
+      );
+      const outcomes = write.changes.map(({ id }) => ({ object: id, outcome: 'refused' as const }));
+      return { ...emptyPlan, refused, outcomes };
+    }
+  }
+
+  async #changes(write: Write, target: TargetRun): Promise<Change[]> {
+    const changes: Change[] = [];
+    for (const change of write.changes) changes.push(await target.planChange(change, write.sequence));
+    if (write.sweep !== undefined) {
+      const { group, kind, namespace, present } = write.sweep;
+      changes.push({
+        kind: 'sweep',
+        group,
+        of: kind,
+        present,
+        ...(namespace === undefined ? {} : { namespace }),
+      });
+    }
+    return changes;
+  }
+
+  async #foreignCommit(parent: string | null, path: string): Promise<string | undefined> {
+    return parent === null ? undefined : this.#context.lastCommitTouching(parent, path);
+  }
+
+  async #readBlob(id: string): Promise<Uint8Array> {
+    const blob = await this.#context.repository.reader.readBlob(id);
+    if (blob === undefined) throw new Error(`the repository lost the blob ${id}`);
+    return blob;
+  }
+}
+
+const emptyPlan: Plan = { edits: [], refused: [], skipped: [], notices: [], unchanged: [], outcomes: [] };

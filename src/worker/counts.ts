@@ -1,0 +1,24 @@
+/** What the workers count. Metrics implement it; tests read it. */
+import type { TargetKey } from '../core/branch/state.ts';
+import type { Collection, Snapshot } from '../kube/collection.ts';
+import type { BranchCounts } from './branch-run.ts';
+import type { EventOutcome } from './collection-feed.ts';
+import type { MirrorSpec } from './mirror-spec.ts';
+
+export interface MirrorCounts {
+  branch(spec: MirrorSpec): BranchCounts;
+  event(target: TargetKey, collection: Collection, outcome: EventOutcome): void;
+  settled(target: TargetKey, collection: Collection, snapshot: Snapshot): void;
+}
+
+/** Counts nothing. */
+export const uncounted: MirrorCounts = {
+  branch: () => ({
+    pushed: () => undefined,
+    fetched: () => undefined,
+    published: () => undefined,
+    failed: () => undefined,
+  }),
+  event: () => undefined,
+  settled: () => undefined,
+};

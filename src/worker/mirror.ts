@@ -1,0 +1,331 @@
+/**
+ * Runs what the controllers ask for: one repository per remote, one branch run per branch, one target run per GitTarget,
+ * and its streams. Starts and stops are serialised per target; one that cannot start never holds up another.
+ */
+import { randomBytes } from 'node:crypto';
+import type { TargetKey } from '../core/branch/state.ts';
+import type { Clock } from '../kube/clock.ts';
+import { collectionKey } from '../kube/collection.ts';
+import { StreamSet } from '../kube/stream-set.ts';
+import type { Log } from '../telemetry/log.ts';
+import { BranchRun } from './branch-run.ts';
+import { ClusterFacts } from './cluster-facts.ts';
+import type { MirrorCounts } from './counts.ts';
+import { collectionFeed } from './feed-context.ts';
+import { HandledStates } from './handled.ts';
+import type { FlushReport, Mirror, MirrorEvent, MirrorSpec, TargetObservation } from './mirror-spec.ts';
+import { Repositories } from './repositories.ts';
+import { TargetRun } from './target-run.ts';
+
+export interface MirrorOptions {
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly byteCap: number;
+  readonly gitTimeoutMs: number;
+  /** How often an idle remote is looked at; 0 = never. */
+  readonly gitRefreshIntervalMs: number;
+  readonly allowHttp: boolean;
+  readonly allowMissingKnownHosts: boolean;
+  /** `resource` or `group/resource` in lower case, beside core Secrets. */
+  readonly sensitiveResources: readonly string[];
+  readonly counts: MirrorCounts;
+}
+
+interface Running {
+  readonly branchKey: string;
+  readonly branch: BranchRun;
+  readonly target: TargetRun;
+  readonly streams: StreamSet;
+}
+
+/** A target whose start failed is tried again after this. */
+const restartMs = 5_000;
+/** Time to publish what a removed target left. */
+const farewellMs = 20_000;
+
+export function createMirror(options: MirrorOptions): Mirror {
+  return new RunningMirror(options);
+}
+
+class RunningMirror implements Mirror {
+  readonly #options: MirrorOptions;
+  readonly #repositories: Repositories;
+  readonly #branches = new Map<string, BranchRun>();
+  readonly #running = new Map<TargetKey, Running>();
+  readonly #wanted = new Map<TargetKey, MirrorSpec>();
+  readonly #work = new Map<TargetKey, Promise<void>>();
+  readonly #facts = new Map<MirrorSpec['cluster']['client'], ClusterFacts>();
+  readonly #listeners = new Set<(target: TargetKey) => void>();
+  readonly #eventListeners = new Set<(event: MirrorEvent) => void>();
+  readonly #digestKey = randomBytes(32);
+  readonly #cancelRefresh: () => void;
+  #stopped = false;
+
+  constructor(options: MirrorOptions) {
+    this.#options = options;
+    this.#repositories = new Repositories(options);
+    this.#cancelRefresh = this.#refreshRegularly();
+  }
+
+  apply(specs: readonly MirrorSpec[]): void {
+    const keys = new Set(specs.map(({ key }) => key));
+    for (const key of this.#wanted.keys()) if (!keys.has(key)) this.#wanted.delete(key);
+    for (const spec of specs) this.#wanted.set(spec.key, spec);
+    for (const key of new Set([...keys, ...this.#running.keys()])) this.#schedule(key);
+  }
+
+  observe(key: TargetKey): TargetObservation | undefined {
+    const running = this.#running.get(key);
+    if (running === undefined) return undefined;
+    const { target, branch } = running;
+    return {
+      branch: branch.observation(),
+      streams: [...target.states.values()],
+      folder: branch.folder(key),
+      refused: [...target.refused.values()],
+      retained: target.settledOnce ? target.retained.size : undefined,
+      notices: target.notices,
+    };
+  }
+
+  async flush(key: TargetKey, deadlineAt: number): Promise<FlushReport> {
+    const running = this.#running.get(key);
+    if (running === undefined) return notRunning;
+    const { target, branch } = running;
+    const mark = branch.publishedCount;
+    const caughtUp = await Promise.all([...target.feeds.values()].map((feed) => feed.catchUp()));
+    const answer = await branch.worker.flush(deadlineAt);
+    const stale = caughtUp.includes(false)
+      ? { reason: 'NotFresh', message: 'a collection could not be read, so newer edits may be missing' }
+      : undefined;
+    return {
+      tip: answer.kind === 'published' ? answer.tip : (branch.observation().tip ?? null),
+      published: branch.publishedSince(mark),
+      refused: [...target.refused.values()],
+      pending: branch.observation().pendingObjects,
+      closed: answer.kind === 'closed' ? { reason: answer.reason, message: answer.message } : stale,
+    };
+  }
+
+  onChange(listener: (target: TargetKey) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  onEvent(listener: (event: MirrorEvent) => void): () => void {
+    this.#eventListeners.add(listener);
+    return () => this.#eventListeners.delete(listener);
+  }
+
+  async stop(deadlineAt: number): Promise<number> {
+    this.#stopped = true;
+    this.#cancelRefresh();
+    await Promise.all(this.#work.values());
+    // Streams first: what they still hand over belongs to the last flush.
+    await Promise.all([...this.#running.values()].map(({ streams }) => streams.stop()));
+    const unpublished = await Promise.all(
+      [...this.#branches.values()].map(({ worker }) => worker.stop(deadlineAt)),
+    );
+    await this.#repositories.close();
+    return unpublished.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** One change of a target at a time; the newest wish wins. */
+  #schedule(key: TargetKey): void {
+    const before = this.#work.get(key) ?? Promise.resolve();
+    const work = before
+      .then(() => this.#converge(key))
+      .catch((error: unknown) => {
+        this.#options.log.error(
+          { err: error, target: key },
+          'could not start or change the target; trying again',
+        );
+        this.#options.clock.after(restartMs, () => this.#schedule(key));
+      })
+      .finally(() => {
+        if (this.#work.get(key) === work) this.#work.delete(key);
+      });
+    this.#work.set(key, work);
+  }
+
+  async #converge(key: TargetKey): Promise<void> {
+    if (this.#stopped) return;
+    const spec = this.#wanted.get(key);
+    const running = this.#running.get(key);
+    if (
+      running !== undefined &&
+      (spec === undefined || spec.uid !== running.target.spec.uid || branchKeyOf(spec) !== running.branchKey)
+    ) {
+      await this.#end(running);
+      return spec === undefined ? undefined : this.#converge(key);
+    }
+    if (spec === undefined) return;
+    if (running === undefined) return this.#start(spec);
+    await this.#change(running, spec);
+  }
+
+  async #start(spec: MirrorSpec): Promise<void> {
+    const { log, clock } = this.#options;
+    const opened = await this.#repositories.open(spec.access.url);
+    if (opened.kind !== 'ok') {
+      this.#tell({ target: spec.key, type: 'Warning', reason: opened.reason, message: opened.message });
+      throw new Error(`${opened.reason}: ${opened.message}`);
+    }
+    const { repository } = opened;
+    const branchKey = branchKeyOf(spec);
+    const branch = this.#branches.get(branchKey) ?? this.#startBranch(branchKey, repository, spec);
+    const handled = new HandledStates(repository.keptTree(spec.uid));
+    await handled.load();
+    const target: TargetRun = new TargetRun({
+      spec,
+      handled,
+      facts: this.#factsOf(spec),
+      isSensitive: ({ group, resource }) => this.#isSensitive(group, resource),
+      documentAt: (commit, object) => branch.documentAt(target.spec.path, commit, object),
+      event: (type, reason, message) => this.#tell({ target: spec.key, type, reason, message }),
+    });
+    const streams = new StreamSet({
+      client: spec.cluster.client,
+      clock,
+      handlerFor: (collection) =>
+        collectionFeed({
+          target,
+          collection,
+          worker: branch.worker,
+          counts: this.#options.counts,
+          digestKey: this.#digestKey,
+          changed: () => this.#changed(spec.key),
+        }),
+      onFailure: (collection, error) => {
+        log.error(
+          { err: error, target: spec.key, resource: collection.resource },
+          'handling a watch event broke; the stream starts anew',
+        );
+        clock.after(restartMs, () => this.#restartStream(spec.key, collectionKey(collection)));
+      },
+    });
+    this.#running.set(spec.key, { branchKey, branch, target, streams });
+    branch.addTarget(target);
+    log.info(
+      { target: spec.key, branch: spec.branch, path: spec.path, handled: handled.size },
+      'target started',
+    );
+    await streams.update(spec.collections);
+    this.#changed(spec.key);
+  }
+
+  async #change(running: Running, spec: MirrorSpec): Promise<void> {
+    const { target, branch, streams } = running;
+    const before = target.spec;
+    target.change(spec);
+    if (before.acknowledged !== spec.acknowledged) await branch.acknowledge();
+    branch.changeTarget(target);
+    target.dropStates(new Set(spec.collections.map(collectionKey)));
+    await streams.update(spec.collections);
+    const again =
+      before.resync !== spec.resync ||
+      (before.suspend && !spec.suspend) ||
+      (before.prune !== 'Always' && spec.prune === 'Always');
+    if (again) {
+      if (before.resync !== spec.resync) branch.worker.feed({ kind: 'look' });
+      target.resync(before.resync !== spec.resync);
+      for (const stream of streams.streams()) stream.resync();
+    }
+    this.#changed(spec.key);
+  }
+
+  async #end(running: Running): Promise<void> {
+    const { target, branch, streams, branchKey } = running;
+    await streams.stop();
+    this.#running.delete(target.key);
+    branch.removeTarget(target.key);
+    const others = [...this.#running.values()].some((other) => other.branchKey === branchKey);
+    await branch.worker.flush(this.#options.clock.now() + farewellMs);
+    branch.forgetTarget(target.key);
+    if (!others && ![...this.#running.values()].some((other) => other.branchKey === branchKey)) {
+      this.#branches.delete(branchKey);
+      await branch.worker.stop(this.#options.clock.now() + farewellMs);
+    }
+    this.#options.log.info({ target: target.key }, 'target stopped');
+  }
+
+  #startBranch(
+    branchKey: string,
+    repository: ConstructorParameters<typeof BranchRun>[0]['repository'],
+    spec: MirrorSpec,
+  ): BranchRun {
+    const { clock, log, byteCap, gitTimeoutMs, counts } = this.#options;
+    const branch = new BranchRun({
+      repository,
+      branch: spec.branch,
+      clock,
+      log: log.child({ branch: spec.branch }),
+      byteCap,
+      gitTimeoutMs,
+      lastPushedCommit: spec.lastPushedCommit,
+      counts: counts.branch(spec),
+      changed: () => {
+        for (const [key, running] of this.#running) if (running.branchKey === branchKey) this.#changed(key);
+      },
+    });
+    this.#branches.set(branchKey, branch);
+    return branch;
+  }
+
+  async #restartStream(key: TargetKey, collection: string): Promise<void> {
+    const running = this.#running.get(key);
+    if (running === undefined || this.#stopped) return;
+    const { collections } = running.target.spec;
+    await running.streams.update(collections.filter((one) => collectionKey(one) !== collection));
+    await running.streams.update(collections);
+  }
+
+  #refreshRegularly(): () => void {
+    const { gitRefreshIntervalMs, clock, log } = this.#options;
+    if (gitRefreshIntervalMs === 0) return () => undefined;
+    let cancel: () => void = () => undefined;
+    const again = () => {
+      cancel = clock.after(gitRefreshIntervalMs, () => {
+        const looks = [...this.#branches.values()].map((branch) => branch.refresh());
+        Promise.all(looks).catch((error: unknown) => log.error({ err: error }, 'could not look at a remote'));
+        again();
+      });
+    };
+    again();
+    return () => cancel();
+  }
+
+  #factsOf({ cluster }: MirrorSpec): ClusterFacts {
+    const facts = this.#facts.get(cluster.client) ?? new ClusterFacts(cluster.client, this.#options.clock);
+    this.#facts.set(cluster.client, facts);
+    return facts;
+  }
+
+  #isSensitive(group: string, resource: string): boolean {
+    if (group === '' && resource === 'secrets') return true;
+    const name = group === '' ? resource : `${group}/${resource}`;
+    return this.#options.sensitiveResources.some((one) => one === name || one === resource);
+  }
+
+  #tell(event: MirrorEvent): void {
+    this.#options.log.info({ ...event }, 'event');
+    for (const listener of this.#eventListeners) listener(event);
+  }
+
+  #changed(key: TargetKey): void {
+    for (const listener of this.#listeners) listener(key);
+  }
+}
+
+const notRunning: FlushReport = {
+  tip: null,
+  published: [],
+  refused: [],
+  pending: 0,
+  closed: { reason: 'NotRunning', message: 'the GitTarget is not running; its conditions say why' },
+};
+
+function branchKeyOf(spec: MirrorSpec): string {
+  return `${spec.access.url.key} ${spec.branch}`;
+}

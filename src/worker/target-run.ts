@@ -1,0 +1,302 @@
+/**
+ * One GitTarget at work: its streams, its handled states, what is under way, and what people shall see of it.
+ *
+ * It belongs to one branch and one cluster for its whole life; settings change in place, so streams are never restarted
+ * for them.
+ */
+import type { ObjectChange, TargetKey, TargetSettings } from '../core/branch/state.ts';
+import type { IndexCache } from '../core/folder/index.ts';
+import {
+  describeObject,
+  type ObjectId,
+  objectKey,
+  parseApiVersion,
+  parseObjectKey,
+} from '../core/identity.ts';
+import { knownAppliers } from '../core/intent/managers.ts';
+import { isObject, type JsonObject, parseJson, valueAt } from '../core/json.ts';
+import {
+  builtinResource,
+  type Change,
+  type Plan,
+  type PlanOptions,
+  type ResourceType,
+} from '../core/plan/index.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { applierOwner } from '../core/sanitize/index.ts';
+import { parseTemplate, type Template } from '../core/template/index.ts';
+import type { Message } from '../core/template/message.ts';
+import type { StreamState } from '../kube/collection.ts';
+import type { Applier, ClusterFacts } from './cluster-facts.ts';
+import type { CollectionFeed } from './collection-feed.ts';
+import { digestOf, type HandledStates, type HandledUpdate } from './handled.ts';
+import type { MirrorSpec, WatchedCollection } from './mirror-spec.ts';
+import { UnderWay } from './under-way.ts';
+
+export interface TargetRunOptions {
+  readonly spec: MirrorSpec;
+  readonly handled: HandledStates;
+  readonly facts: ClusterFacts;
+  isSensitive(resource: ResourceType & { readonly group: string }): boolean;
+  /** What Git states of an object at a commit; undefined when it or the commit is not there. */
+  documentAt(commit: string, object: { id: ObjectId; namespaced: boolean }): Promise<JsonObject | undefined>;
+  event(type: 'Normal' | 'Warning', reason: string, message: string): void;
+}
+
+/** Notices kept for status. */
+const noticeLimit = 10;
+
+export class TargetRun {
+  readonly key: TargetKey;
+  readonly handled: HandledStates;
+  readonly underWay = new UnderWay();
+  readonly states = new Map<string, { collection: WatchedCollection; state: StreamState }>();
+  /** Refused edits by object key. */
+  readonly refused = new Map<string, Refusal>();
+  /** Keys of objects that are gone but whose document prune keeps. */
+  readonly retained = new Set<string>();
+  /** By collection, as in `states`. */
+  readonly feeds = new Map<string, CollectionFeed>();
+  templates: { live: Template | undefined; reconcile: Template | undefined };
+  /** A snapshot that a person asked for has not settled yet on these collections. */
+  readonly resyncing = new Set<string>();
+  /** At least one snapshot was whole. */
+  settledOnce = false;
+  readonly #options: TargetRunOptions;
+  readonly #notices = new Map<string, string>();
+  #spec: MirrorSpec;
+
+  constructor(options: TargetRunOptions) {
+    this.#options = options;
+    this.#spec = options.spec;
+    this.key = options.spec.key;
+    this.handled = options.handled;
+    this.templates = readTemplates(options.spec);
+  }
+
+  get spec(): MirrorSpec {
+    return this.#spec;
+  }
+
+  change(spec: MirrorSpec): void {
+    this.#spec = spec;
+    this.templates = readTemplates(spec);
+  }
+
+  settings(): TargetSettings {
+    return { idleTimeoutMs: this.#spec.idleTimeoutMs, maxDurationMs: this.#spec.maxDurationMs };
+  }
+
+  get notices(): readonly string[] {
+    return [...this.#notices.values()];
+  }
+
+  isSensitive(id: ObjectId): boolean {
+    const type = this.#resourceOf(id.group, id.kind);
+    return this.#options.isSensitive({ ...type, group: id.group });
+  }
+
+  /** One change as the planner wants it, with the state it is compared with. */
+  async planChange(change: ObjectChange, sequence: number): Promise<Change> {
+    const base = change.whole ? undefined : await this.#base(change, sequence);
+    const handled = base === undefined ? {} : { handled: base };
+    if (change.live === undefined) {
+      return { kind: 'delete', id: change.id, reason: change.deletion ?? 'observed', ...handled };
+    }
+    const live = change.live;
+    const applier = await this.#applier(live);
+    const applierKnown = applier.kind === 'applies' || applier.kind === 'unknown';
+    const managers = { appliers: applierKnown ? appliersOf(live) : [], ignore: this.#spec.ignoreManagers };
+    const asked = base === undefined && applier.kind === 'applies';
+    const candidates = asked ? await this.#documentsAt(this.#candidateCommits(applier), change.id) : [];
+    return {
+      kind: 'upsert',
+      live,
+      applierKnown,
+      managers,
+      ...handled,
+      ...(candidates.length > 0 ? { candidates } : {}),
+      ...((await this.#autoscaled(live, base)) ? { autoscaled: true } : {}),
+    };
+  }
+
+  async planOptions(cache: IndexCache): Promise<PlanOptions> {
+    const { path, placement, serializeNamespace, prune, ignoreManagers } = this.#spec;
+    return {
+      folder: path,
+      placement,
+      prune,
+      managers: { appliers: [], ignore: ignoreManagers },
+      crds: await this.#options.facts.crds(this.#spec.collections),
+      isSensitive: (id) => this.isSensitive(id),
+      resourceOf: (apiVersion, kind) => this.#resourceOf(parseApiVersion(apiVersion).group, kind),
+      bootstrap: true,
+      cache,
+      ...(serializeNamespace === undefined ? {} : { serializeNamespace }),
+    };
+  }
+
+  /** Hands on a message's text and tells when the target's own template could not be used. */
+  tell(message: Message): string {
+    if (message.problem !== undefined)
+      this.#options.event('Warning', 'MessageTemplateFailed', message.problem);
+    return message.text;
+  }
+
+  /** Words for status and an Event, once each. */
+  notice(reason: string, about: string, message: string): void {
+    const key = `${reason} ${about}`;
+    if (this.#notices.get(key) === message) return;
+    this.#notices.delete(key);
+    this.#notices.set(key, message);
+    for (const oldest of this.#notices.keys()) {
+      if (this.#notices.size <= noticeLimit) break;
+      this.#notices.delete(oldest);
+    }
+    this.#options.event('Normal', reason, message);
+  }
+
+  refuse(refusal: Refusal, key: string): void {
+    const before = this.refused.get(key);
+    this.refused.set(key, refusal);
+    if (before?.reason === refusal.reason && before.message === refusal.message) return;
+    const object = refusal.object === undefined ? '' : `${describeObject(refusal.object)}: `;
+    this.#options.event('Warning', refusal.reason, `${object}${refusal.message}`);
+  }
+
+  /** Every collection takes a new snapshot; asked for by a person, it makes live win in a mirror. */
+  resync(asked: boolean): void {
+    if (asked) for (const name of this.states.keys()) this.resyncing.add(name);
+    for (const key of this.refused.keys()) this.underWay.forget(key);
+  }
+
+  /** Forgets collections that are no longer watched. */
+  dropStates(wanted: ReadonlySet<string>): void {
+    for (const name of [...this.states.keys(), ...this.feeds.keys()]) {
+      if (wanted.has(name)) continue;
+      this.states.delete(name);
+      this.feeds.delete(name);
+    }
+  }
+
+  /** Counts the documents that prune keeps although their object is gone. */
+  takeRetention(plan: Plan): void {
+    for (const { object, outcome } of plan.outcomes) {
+      const key = objectKey(object);
+      if (outcome === 'retained') this.retained.add(key);
+      else this.retained.delete(key);
+    }
+  }
+
+  /** Git moved: what was refused is read and planned again. */
+  async lookAtRefusedAgain(): Promise<void> {
+    const keys = [...this.refused.keys()];
+    this.refused.clear();
+    await this.reread(keys);
+  }
+
+  /**
+   * The branch lost commits: objects they wrote go back to what is still in Git at the merge base, so that edits that are
+   * still live are found again (contracts 3).
+   */
+  async takeBack(keys: readonly string[], mergeBase: string | undefined): Promise<void> {
+    const updates: HandledUpdate[] = [];
+    for (const key of keys) {
+      const record = this.handled.get(key);
+      if (record === undefined) continue;
+      const [document] = mergeBase === undefined ? [] : await this.#documentsAt([mergeBase], record.id);
+      if (document === undefined) updates.push({ key, record: undefined, body: undefined });
+      else
+        updates.push({
+          key,
+          record: { ...record, ...digestOf(document, undefined) },
+          ...digestOf(document, undefined),
+        });
+    }
+    await this.handled.put(updates);
+    await this.reread(updates.map(({ key }) => key));
+  }
+
+  /** Reads objects from the API server and hands them to their collections as if they had just changed. */
+  async reread(keys: readonly string[]): Promise<void> {
+    for (const key of keys) {
+      this.underWay.forget(key);
+      const id = parseObjectKey(key);
+      const feed = [...this.feeds.values()].find((one) => one.holds(id));
+      if (feed !== undefined) await feed.reread(id);
+    }
+  }
+
+  async #documentsAt(commits: readonly string[], id: ObjectId): Promise<JsonObject[]> {
+    const { namespaced } = this.#resourceOf(id.group, id.kind);
+    const found = await Promise.all(
+      commits.map((commit) => this.#options.documentAt(commit, { id, namespaced })),
+    );
+    return found.filter((document) => document !== undefined);
+  }
+
+  /** The state the change is compared with: what a pending write assumed, else what was handled. */
+  async #base(change: ObjectChange, sequence: number): Promise<JsonObject | undefined> {
+    const pending = this.underWay.base(change.key, sequence);
+    if (pending !== undefined) return pending.body === undefined ? undefined : asObject(pending.body);
+    const record = this.handled.get(change.key);
+    return record === undefined ? undefined : this.handled.body(record);
+  }
+
+  async #applier(live: JsonObject): Promise<Applier> {
+    const owner = applierOwner(live);
+    if (owner === undefined) return { kind: 'none' };
+    const { access, branch, path } = this.#spec;
+    return this.#options.facts.applier(owner, { repository: access.url.key, branch, path });
+  }
+
+  #candidateCommits(applier: Applier): string[] {
+    const revisions = applier.kind === 'applies' ? applier.revisions : [];
+    const { lastPushedCommit } = this.#spec;
+    return [...new Set([...revisions, ...(lastPushedCommit === undefined ? [] : [lastPushedCommit])])];
+  }
+
+  /** Only a changed replica count asks: nothing else of an object is an autoscaler's. */
+  async #autoscaled(live: JsonObject, base: JsonObject | undefined): Promise<boolean> {
+    const replicas = valueAt(live, ['spec', 'replicas']);
+    if (replicas === undefined || replicas === valueAt(base, ['spec', 'replicas'])) return false;
+    return this.#options.facts.autoscaled(live);
+  }
+
+  #resourceOf(group: string, kind: string): ResourceType {
+    const watched = this.#spec.collections.find((one) => one.group === group && one.kind === kind);
+    if (watched !== undefined) return { resource: watched.resource, namespaced: watched.namespaced };
+    return (
+      builtinResource(group === '' ? 'v1' : `${group}/v1`, kind) ?? {
+        resource: kind.toLowerCase(),
+        namespaced: true,
+      }
+    );
+  }
+}
+
+function appliersOf(live: JsonObject): readonly string[] {
+  const owner = applierOwner(live);
+  return owner === undefined ? [] : knownAppliers[owner.kind];
+}
+
+function readTemplates(spec: MirrorSpec): { live: Template | undefined; reconcile: Template | undefined } {
+  return { live: readTemplate(spec.liveTemplate), reconcile: readTemplate(spec.reconcileTemplate) };
+}
+
+/** The controller refuses a target with a broken template; here it only means the built-in one. */
+function readTemplate(text: string | undefined): Template | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseTemplate(text);
+  return parsed.ok ? parsed.template : undefined;
+}
+
+function asObject(body: string): JsonObject | undefined {
+  const value = parseJson(body);
+  return isObject(value) ? value : undefined;
+}
+
+/** The key under which refusals of a change are kept. */
+export function refusalKey(refusal: Refusal): string {
+  return refusal.object === undefined ? `folder ${refusal.path ?? ''}` : objectKey(refusal.object);
+}
