@@ -23,7 +23,8 @@ export interface Context {
 export interface Reading {
   readonly value: Json | undefined;
   readonly of: 'live' | 'document';
-  readonly path: Path;
+  /** Where the value stands, or would stand, in the live object. */
+  readonly livePath: Path;
 }
 
 export function contextOf(schema: KindSchema, field: ExplainField, value: Json): Context {
@@ -35,6 +36,12 @@ export function contextOf(schema: KindSchema, field: ExplainField, value: Json):
 /** The context of a member of the field, which the document lacks as well. */
 export function memberContext(context: Context, step: string | number, value: Json): Context {
   return { ...context, path: [...context.path, step], value };
+}
+
+/** The context of another field of the same object. */
+export function elsewhere(schema: KindSchema, context: Context, path: Path, value: Json): Context {
+  const { live, document } = context;
+  return { ...context, path, value, aligned: alignPath(schema, live, document, path.slice(0, -1)) };
 }
 
 /** Does the document state the object around the field? */
@@ -76,9 +83,9 @@ export function readDocument(context: Context, base: number, steps: readonly Ste
   const shared = sharedLength(context.path, path);
   const around = Math.min(shared, path.length - 1);
   const known = around === 0 ? !isNew(context.document) : around <= context.aligned.length;
-  if (!known) return { value: valueAt(context.live, path), of: 'live', path };
+  if (!known) return { value: valueAt(context.live, path), of: 'live', livePath: path };
   const there = [...context.aligned.slice(0, around), ...path.slice(around)];
-  return { value: valueAt(context.document, there), of: 'document', path };
+  return { value: valueAt(context.document, there), of: 'document', livePath: path };
 }
 
 /** What the document before the edit stated at a rule's path. */

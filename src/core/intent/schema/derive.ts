@@ -1,17 +1,24 @@
 /**
  * The calculations a rule can name: is the live value the one the server works out for this object?
  */
-import { equalJson, isObject, type Json, valueAt } from '../../json.ts';
+import { equalJson, isObject, type Json, type Path, valueAt } from '../../json.ts';
 import { type Context, objectAt, readBefore, readDocument, readLive } from './context.ts';
 import { pullPolicyOf } from './image.ts';
 import { addQuantities, compareQuantities, parseQuantity, type Quantity } from './quantity.ts';
 import type { Match, Step } from './rules.ts';
 
-type Derivation = (context: Context, match: Match) => boolean;
+/** What a calculation may ask about the object. */
+interface Questions {
+  equal(a: Json, b: Json): boolean;
+  /** Is the live value at that path the server's as well? */
+  isExplained(path: Path, value: Json): boolean;
+}
+
+type Derivation = (context: Context, match: Match, questions: Questions) => boolean;
 
 /** Rule name -> calculation. */
 export const derivations: Readonly<Record<string, Derivation>> = {
-  copy: (context, match) => equalValue(context.value, documentValue(context, match)),
+  copy: isCopy,
   twin: isTwin,
   imagePullPolicy: isPullPolicy,
   emptyVolume: isEmptyVolume,
@@ -43,10 +50,22 @@ function equalValue(a: Json | undefined, b: Json | undefined): boolean {
   return a !== undefined && b !== undefined && equalJson(a, b);
 }
 
-/** Two names of one field: the one that the document itself states explains the other. */
-function isTwin(context: Context, { rule, base }: Match): boolean {
+/** Equal to what the document states at the source, or to a live source that is the server's as well. */
+function isCopy(context: Context, { rule, base }: Match, questions: Questions): boolean {
   const reading = readDocument(context, base, rule.from ?? []);
-  return reading?.of === 'document' && equalValue(context.value, reading.value);
+  if (reading === undefined) return false;
+  if (reading.value !== undefined && reading.value !== null)
+    return questions.equal(context.value, reading.value);
+  const source = valueAt(context.live, reading.livePath);
+  if (source === undefined || !questions.equal(context.value, source)) return false;
+  return questions.isExplained(reading.livePath, source);
+}
+
+/** Two names of one field: the one that the document itself states explains the other. */
+function isTwin(context: Context, { rule, base }: Match, questions: Questions): boolean {
+  const reading = readDocument(context, base, rule.from ?? []);
+  if (reading?.of !== 'document' || reading.value === undefined || reading.value === null) return false;
+  return questions.equal(context.value, reading.value);
 }
 
 function isPullPolicy(context: Context, match: Match): boolean {
@@ -67,16 +86,26 @@ function isEmptyVolume(context: Context): boolean {
   );
 }
 
+const tokenVolume: Json = {
+  defaultMode: 420,
+  sources: [
+    { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
+    { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+    {
+      downwardAPI: {
+        items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+      },
+    },
+  ],
+};
+
 function isTokenVolume(value: Json): boolean {
-  return isObject(value) && isObject(value.projected) && isTokenName(value.name);
+  return isObject(value) && isTokenName(value.name) && equalJson(value.projected, tokenVolume);
 }
 
 function isTokenMount(value: Json): boolean {
-  return (
-    isObject(value) &&
-    isTokenName(value.name) &&
-    value.mountPath === '/var/run/secrets/kubernetes.io/serviceaccount'
-  );
+  const mount = { name: '', readOnly: true, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' };
+  return isObject(value) && isTokenName(value.name) && equalJson({ ...value, name: '' }, mount);
 }
 
 function isTokenName(name: Json | undefined): boolean {

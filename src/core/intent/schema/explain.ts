@@ -2,7 +2,15 @@
  * Why the server, not a person, put a field there.
  */
 import { isObject, type Json, type JsonObject, type Path, valueAt } from '../../json.ts';
-import { type Context, contextOf, isNew, memberContext, readDocument, readLive } from './context.ts';
+import {
+  type Context,
+  contextOf,
+  elsewhere,
+  isNew,
+  memberContext,
+  readDocument,
+  readLive,
+} from './context.ts';
 import { derivations } from './derive.ts';
 import { equalByMeaning } from './equal.ts';
 import type { ExplainField, Explanation, Facts, KindSchema } from './kind-schema.ts';
@@ -88,7 +96,13 @@ function applies(facts: Facts, schema: KindSchema, context: Context, match: Matc
     return false;
   }
   if (!conditionsHold(facts, schema, context, match)) return false;
-  return rule.by === undefined || (derivations[rule.by]?.(context, match) ?? false);
+  if (rule.by === undefined) return true;
+  const questions = {
+    equal: (a: Json, b: Json) => equalByMeaning(a, b, schema, context.path),
+    isExplained: (path: Path, value: Json) =>
+      'kind' in explainWithin(facts, schema, elsewhere(schema, context, path, value)),
+  };
+  return derivations[rule.by]?.(context, match, questions) ?? false;
 }
 
 /** Do all conditions of a rule hold for the field? */
@@ -107,6 +121,7 @@ function holds(
     condition.in === 'live'
       ? readLive(context, match.base, condition.at)
       : stated(facts, schema, context, match, condition);
+  if (condition.stated === true) return value !== undefined && value !== null;
   if (condition.set !== undefined) return condition.set === isSet(value);
   if (condition.is !== undefined) return condition.is.some((wanted) => value === wanted);
   return !(condition.not ?? []).some((unwanted) => value === unwanted);
@@ -126,7 +141,10 @@ function stated(
   const reading = readDocument(context, match.base, condition.at);
   if (reading === undefined) return undefined;
   if (reading.of === 'document' || reading.value === undefined) return reading.value;
-  if (samePath(reading.path, context.path) || isPlainDefault(facts, schema, reading.path, reading.value))
+  if (
+    samePath(reading.livePath, context.path) ||
+    isPlainDefault(facts, schema, reading.livePath, reading.value)
+  )
     return undefined;
   return reading.value;
 }

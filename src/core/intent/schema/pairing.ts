@@ -1,10 +1,11 @@
 /**
  * Which items of two lists are the same item.
  *
- * Keyed lists pair by their keys, sets by value, the rest by position. Ports pair by name first: the name is what a person
+ * Keyed lists pair by their keys, sets by value, the rest by content and order. Ports pair by name first: the name is what a person
  * sees and what stays when the number changes.
  */
 import { canonicalJson, equalJson, isObject, type Json, type JsonObject, type Path } from '../../json.ts';
+import { alignItems } from './alignment.ts';
 import type { KindSchema } from './kind-schema.ts';
 
 /** For each item of `left` the position of the same item in `right`, or undefined. No position comes twice. */
@@ -17,9 +18,10 @@ export function pairItems(
   if (schema.isSet(path)) return pairByText(left, right, canonicalJson);
   const keys = schema.listKeys(path);
   if (keys === undefined || !left.every(isObject) || !right.every(isObject))
-    return pairByPosition(left, right);
+    return alignItems(schema, path, left, right);
   const defaults = schema.keyDefaults(path);
-  if (keys.length === 1 && !uniqueBy(left, keys, defaults, right)) return pairByPosition(left, right);
+  if (keys.length === 1 && !uniqueBy(left, keys, defaults, right))
+    return alignItems(schema, path, left, right);
   const paired = isPortList(keys) ? pairByName(left, right) : left.map(() => undefined);
   return pairByKeys(left, right, keys, defaults, paired);
 }
@@ -48,10 +50,6 @@ export function alignPath(schema: KindSchema, live: JsonObject, document: JsonOb
 function memberAt(value: Json | undefined, step: string | number): Json | undefined {
   if (typeof step === 'number') return Array.isArray(value) ? value[step] : undefined;
   return isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-}
-
-function pairByPosition(left: readonly Json[], right: readonly Json[]): (number | undefined)[] {
-  return left.map((_item, index) => (index < right.length ? index : undefined));
 }
 
 function pairByText(
@@ -152,7 +150,8 @@ function keyText(
   keys: readonly string[],
   defaults: Readonly<Record<string, Json>>,
 ): string | undefined {
-  const values = keys.map((key) => item[key] ?? defaults[key]);
+  // The server takes an empty key for an absent one.
+  const values = keys.map((key) => (item[key] === '' ? defaults[key] : (item[key] ?? defaults[key])));
   if (values.every((value) => value === undefined || value === null)) return undefined;
   return canonicalJson(values.map((value) => value ?? null));
 }

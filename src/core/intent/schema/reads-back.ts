@@ -19,11 +19,13 @@ export function readsBack(facts: Facts, schema: KindSchema, field: ReadsBackFiel
   if (equalByMeaning(stated, live, schema, path)) return true;
   const fate = fateAt(facts.rules, path);
   if (live === undefined && fate.vanish.some((value) => equalJson(value, withoutNulls(stated)))) return true;
+  if (live === undefined && facts.origin === 'builtin' && path.at(-1) === 'matchLabels' && isEmptyMap(stated))
+    return true;
   if (fate.rewritten.some((name) => isRewritten(name, field))) return true;
   if (isOverwritten(facts, schema, field)) return true;
   if (facts.origin === 'custom') return readsBackCustom(facts, schema, field);
   if (stated === null || isEmptyList(stated))
-    return live === undefined || live === null || isGiven(facts, schema, path, live);
+    return live === undefined || live === null || isGiven(facts, schema, field, live);
   return replaces(facts, schema, field) || isRounded(schema, field);
 }
 
@@ -33,8 +35,12 @@ function readsBackCustom(facts: Facts, schema: KindSchema, { path, stated, live 
   return live !== undefined && equalByMeaning(live, initialAt(facts, path), schema, path);
 }
 
-/** Some rule of the path gives this value. */
-function isGiven(facts: Facts, schema: KindSchema, path: Path, live: Json): boolean {
+/** Some rule of the path gives this value to a document that leaves it open. */
+function isGiven(facts: Facts, schema: KindSchema, field: ReadsBackField, live: Json): boolean {
+  const { path, document, object } = field;
+  if (document !== undefined && object !== undefined) {
+    return schema.explain({ live: object, path, document, documentPath: undefined }) !== undefined;
+  }
   return rulesAt(facts, path).some((match) => gives(match, schema, path, live));
 }
 
@@ -149,6 +155,10 @@ function rulesAt(facts: Facts, path: Path): readonly Match[] {
 
 function isEmptyList(value: Json): boolean {
   return Array.isArray(value) && value.length === 0;
+}
+
+function isEmptyMap(value: Json): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 /** A map of nulls is an empty map to the server. */

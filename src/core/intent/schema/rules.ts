@@ -17,6 +17,7 @@ export interface Condition {
   readonly at: readonly Step[];
   readonly in: 'live' | 'document';
   readonly set?: boolean;
+  readonly stated?: true;
   readonly is?: readonly Json[];
   readonly not?: readonly Json[];
 }

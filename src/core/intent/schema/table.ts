@@ -10,7 +10,10 @@ import defaults from './server-defaults.json' with { type: 'json' };
 export interface RawCondition {
   readonly at: string;
   readonly in: 'live' | 'document';
+  /** Present, and not null or empty; or the opposite. */
   readonly set?: boolean;
+  /** Written at all, even as an empty object. */
+  readonly stated?: true;
   readonly is?: readonly Json[];
   readonly not?: readonly Json[];
 }
