@@ -34,7 +34,7 @@ export interface KindDefinition {
   readonly immutable: readonly ImmutableField[];
   readonly conditions: ConditionTable;
   /** The whole object. */
-  readonly schema: z.ZodObject<{ spec: z.ZodType; status: z.ZodType }>;
+  readonly schema: z.ZodObject<{ apiVersion: z.ZodLiteral<string>; spec: z.ZodType; status: z.ZodType }>;
 }
 
 /** Object metadata: the fields we read. Others are kept. */

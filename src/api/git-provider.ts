@@ -4,28 +4,30 @@ import { commonStatus, count, timestamp } from './condition.ts';
 import { gitProviderConditions } from './conditions.ts';
 import { type KindDefinition, objectSchema } from './definition.ts';
 import { objectName, secretReference } from './references.ts';
-import { withRules } from './rules.ts';
+import { matching, withRules } from './rules.ts';
 
-const identityPattern = /^[^<>\x00-\x1f\x7f]*[^<>\x00-\x20\x7f][^<>\x00-\x1f\x7f]*$/;
+const identityPart = [
+  matching(
+    /^[^<>\x00-\x1f\x7f]*[^<>\x00-\x20\x7f][^<>\x00-\x1f\x7f]*$/,
+    'must not be blank and not hold < > or control characters',
+  ),
+];
 
 const committer = z
   .object({
-    name: z
-      .string()
-      .min(1)
-      .max(256)
-      .regex(identityPattern, 'must not be blank and not hold < > or control characters')
-      .describe('Name of the committer.')
-      .default('GitOps Reverser'),
-    email: z
-      .string()
-      .min(1)
-      .max(256)
-      .regex(identityPattern, 'must not be blank and not hold < > or control characters')
-      .describe(
-        'Address of the committer. A host marks signed commits as verified only for an address it knows.',
-      )
-      .default('noreply@gitops-reverser.invalid'),
+    name: withRules(z.string().min(1).max(256).describe('Name of the committer.'), identityPart).default(
+      'GitOps Reverser',
+    ),
+    email: withRules(
+      z
+        .string()
+        .min(1)
+        .max(256)
+        .describe(
+          'Address of the committer. A host marks signed commits as verified only for an address it knows.',
+        ),
+      identityPart,
+    ).default('noreply@gitops-reverser.invalid'),
   })
   .describe('Committer of every commit, and its author when nobody else is known.');
 
@@ -51,24 +53,17 @@ const knownHosts = z
   )
   .meta({ 'x-kubernetes-map-type': 'atomic' });
 
-const url = withRules(
-  z
-    .string()
-    .min(1)
-    .max(2048)
-    .regex(
-      /^(https?:\/\/[^\s]+|ssh:\/\/[^\s]+|[^\s@/:]+@[^\s@/:]+:[^\s]+|[^\s@/:]+:[^\s/:][^\s]*)$/,
-      'must be an https, http or ssh address, such as https://example.com/shop.git or git@example.com:shop.git',
-    )
-    .describe('Repository address: HTTPS, HTTP or SSH.'),
-  [
-    {
-      cel: "!self.matches('^https?://[^/]*@') && !self.matches('^ssh://[^/@]*:[^/]*@')",
-      message: 'must not hold credentials: put them into a Secret and name it in secretRef',
-      holds: (value) => !/^https?:\/\/[^/]*@/.test(value) && !/^ssh:\/\/[^/@]*:[^/]*@/.test(value),
-    },
-  ],
-);
+const url = withRules(z.string().min(1).max(2048).describe('Repository address: HTTPS, HTTP or SSH.'), [
+  matching(
+    /^((https?|ssh):\/\/[^\x00-\x20\x7f]+|[^\x00-\x20\x7f@/:]+@[^\x00-\x20\x7f@/:]+:[^\x00-\x20\x7f]+|[^\x00-\x20\x7f@/:]+:[^\x00-\x20\x7f/:][^\x00-\x20\x7f]*)$/,
+    'must be an https, http or ssh address, such as https://example.com/shop.git or git@example.com:shop.git',
+  ),
+  {
+    cel: "!self.matches('^https?://[^/]*@') && !self.matches('^ssh://[^/@]*:[^/]*@')",
+    message: 'must not hold a user or password: put them into a Secret and name it in secretRef',
+    holds: (value) => !/^https?:\/\/[^/]*@/.test(value) && !/^ssh:\/\/[^/@]*:[^/]*@/.test(value),
+  },
+]);
 
 const spec = z
   .object({

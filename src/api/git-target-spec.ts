@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { durationUpTo, parseDuration } from './duration.ts';
 import { secretReference } from './references.ts';
-import { boundedMap, withRules } from './rules.ts';
+import { boundedMap, matching, withRules } from './rules.ts';
 
 export const folderPath = withRules(
   z
@@ -16,10 +16,11 @@ export const folderPath = withRules(
       message: 'must be relative and must not leave the repository: no leading / and no ..',
       holds: (value) => !value.startsWith('/') && !/(^|\/)[.][.](\/|$)/.test(value),
     },
+    matching(/^[^\x00-\x1f\x7f\\]*$/, 'must not hold control characters or a backslash'),
     {
-      cel: "!self.matches('[\\\\x00-\\\\x1f\\\\x7f\\\\\\\\]') && !self.matches('(?i)(^|/)[.]git(/|$)')",
-      message: 'must not hold control characters, a backslash or a .git folder',
-      holds: (value) => !/[\x00-\x1f\x7f\\]/.test(value) && !/(^|\/)[.]git(\/|$)/i.test(value),
+      cel: "!self.matches('(?i)(^|/)[.]git(/|$)')",
+      message: 'must not name a .git folder',
+      holds: (value) => !/(^|\/)[.]git(\/|$)/i.test(value),
     },
   ],
 );

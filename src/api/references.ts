@@ -1,6 +1,6 @@
 /** References to other objects and the names they hold. A reference says the name only; its field says the kind. */
 import * as z from 'zod';
-import { withRules } from './rules.ts';
+import { matching, withRules } from './rules.ts';
 
 export const dnsLabelPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -40,29 +40,22 @@ export function secretReference(description: string) {
 
 /** One branch by its short name, as `git branch` shows it. */
 export function branchName(description: string) {
-  return withRules(
-    z
-      .string()
-      .min(1)
-      .max(255)
-      .regex(
-        /^[^\x00-\x20\x7f~^:?*[\\]+$/,
-        'must be a branch name without whitespace or any of ~ ^ : ? * [ \\',
-      )
-      .describe(description),
-    [
-      {
-        cel: "self != 'HEAD' && !self.startsWith('refs/')",
-        message: 'must be a short branch name such as main, not HEAD and not refs/...',
-        holds: (value) => value !== 'HEAD' && !value.startsWith('refs/'),
-      },
-      {
-        cel: "!self.contains('..') && !self.contains('//') && !self.contains('@{') && !self.matches('(^|/)[.]|^[-/@]$|^[-/]|[/.]$|[.]lock(/|$)')",
-        message: 'must be a name git accepts for a branch',
-        holds: (value) =>
-          !['..', '//', '@{'].some((part) => value.includes(part)) &&
-          !/(^|\/)[.]|^[-/@]$|^[-/]|[/.]$|[.]lock(\/|$)/.test(value),
-      },
-    ],
-  );
+  return withRules(z.string().min(1).max(255).describe(description), [
+    matching(
+      /^[^\x00-\x20\x7f~^:?*[\\]+$/,
+      'must be a branch name without whitespace or any of ~ ^ : ? * [ \\',
+    ),
+    {
+      cel: "self != 'HEAD' && !self.startsWith('refs/')",
+      message: 'must be a short branch name such as main, not HEAD and not refs/...',
+      holds: (value) => value !== 'HEAD' && !value.startsWith('refs/'),
+    },
+    {
+      cel: "!self.contains('..') && !self.contains('//') && !self.contains('@{') && !self.matches('(^|/)[.]|^[-/@]$|^[-/]|[/.]$|[.]lock(/|$)')",
+      message: 'must be a name git accepts for a branch',
+      holds: (value) =>
+        !['..', '//', '@{'].some((part) => value.includes(part)) &&
+        !/(^|\/)[.]|^[-/@]$|^[-/]|[/.]$|[.]lock(\/|$)/.test(value),
+    },
+  ]);
 }

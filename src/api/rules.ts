@@ -45,6 +45,15 @@ export function withRules<Schema extends z.ZodType>(
   return checked.meta({ [celKey]: validations });
 }
 
+/** A pattern as a rule, so that the API server says what is wanted instead of showing the pattern. */
+export function matching(pattern: RegExp, message: string): Rule<string> {
+  return {
+    cel: `self.matches(r'${pattern.source.replaceAll('\\/', '/')}')`,
+    message,
+    holds: (value) => pattern.test(value),
+  };
+}
+
 /** A map with text keys and a bound on their number, which zod has no word for. */
 export function boundedMap<Value extends z.ZodType>(value: Value, maxProperties: number) {
   return z

@@ -1,0 +1,37 @@
+/** `generate`: writes the files that follow from the API kinds, CRDs and reference pages. For the developers of this project. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { crdFile } from '../api/crd.ts';
+import { kinds } from '../api/kinds.ts';
+import { referencePage } from '../api/reference.ts';
+
+export interface GeneratedFile {
+  /** Relative to the project, with `/`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Every generated file; the drift test compares them with what is committed. */
+export function generatedFiles(): GeneratedFile[] {
+  return kinds.flatMap((definition) => {
+    const crd = crdFile(definition);
+    const page = referencePage(definition);
+    return [
+      { path: `manifests/crds/${crd.name}`, text: crd.text },
+      { path: `docs/reference/${page.name}`, text: page.text },
+    ];
+  });
+}
+
+export function generateCommand(): Command {
+  return new Command('generate')
+    .description('write the generated files of this project: CRDs and reference pages')
+    .option('--root <dir>', 'the project', '.')
+    .action(async ({ root }: { root: string }) => {
+      for (const { path, text } of generatedFiles()) {
+        await mkdir(join(root, path, '..'), { recursive: true });
+        await writeFile(join(root, path), text);
+      }
+    });
+}
