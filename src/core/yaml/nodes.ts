@@ -75,6 +75,8 @@ export type Node = ScalarNode | AbsentNode | AliasNode | MapNode | ListNode;
 /** One parsed document over `text`, which holds the document alone. */
 export interface Tree {
   readonly text: string;
+  /** Where the content begins: after separator and directives. */
+  readonly bodyStart: number;
   readonly root: Node;
   readonly hasAlias: boolean;
 }

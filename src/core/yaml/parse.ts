@@ -33,7 +33,7 @@ export function parseTree(text: string, from: number, to: number): Parsed {
     const rest = peek(composer);
     if (rest.kind !== 'end')
       throw new Unreadable('the document ends here, but more text follows', rest.start);
-    return { ok: true, tree: { text, root, hasAlias: composer.hasAlias } };
+    return { ok: true, tree: { text, bodyStart: from, root, hasAlias: composer.hasAlias } };
   } catch (error) {
     if (error instanceof Unreadable) return { ok: false, message: error.message, at: error.at };
     throw error;

@@ -1,0 +1,97 @@
+/**
+ * Plans the splices that make a value in the text hold a desired value. Collections are merged entry by entry; what cannot
+ * be merged is written anew in its place. Nothing here changes the text or the tree.
+ */
+import { equalJson, isObject, type Json, type Path } from '../json.ts';
+import { mergeLiteral } from './block-scalar.ts';
+import type { Style } from './emit.ts';
+import { mergeFlowList, mergeFlowMap } from './merge-flow.ts';
+import { mergeList } from './merge-list.ts';
+import { mergeMap } from './merge-map.ts';
+import type { AliasNode, Node, Tree } from './nodes.ts';
+import { replaceValue } from './replace.ts';
+import type { Splice } from './splice.ts';
+import { matches, toJson } from './value.ts';
+
+export interface Merge {
+  readonly tree: Tree;
+  readonly style: Style;
+  /** Collections this deep are written anew instead of merged: the way out when a finer edit does not read back. */
+  readonly depthLimit: number;
+  readonly listKeys: (path: Path) => readonly string[] | undefined;
+  /** What the anchors met so far will hold; undefined for an anchor that goes away. */
+  readonly anchors: Map<Node, Json | undefined>;
+  /** The depth of the deepest collection merged so far. */
+  deepest: number;
+}
+
+/** The place a value stands in: after a key's colon, after a dash, or inside brackets. */
+export interface Slot {
+  readonly kind: 'pair' | 'item' | 'flow';
+  /** Just after the colon or dash. */
+  readonly at: number;
+  /** Column of the key or dash. */
+  readonly indent: number;
+  /** In brackets: how fresh values are written. */
+  readonly flow?: { json: boolean; padded: boolean; colonMissing: boolean };
+}
+
+/** Splices that make `node` hold `desired`. Undefined when there is no exact place for the edit. */
+export function mergeValue(
+  merge: Merge,
+  slot: Slot,
+  node: Node,
+  desired: Json,
+  path: Path,
+): Splice[] | undefined {
+  if (node.kind === 'alias') {
+    const now = aliasValue(merge, node);
+    return now !== undefined && equalJson(now, desired) ? [] : replaceValue(merge, slot, node, desired);
+  }
+  if (node.anchor !== undefined) merge.anchors.set(node, desired);
+  if (matches(node, desired) && !(merge.tree.hasAlias && holdsAlias(node))) return [];
+  if (path.length < merge.depthLimit) {
+    const splices = mergeInside(merge, slot, node, desired, path);
+    if (splices !== undefined) return splices;
+  }
+  return replaceValue(merge, slot, node, desired);
+}
+
+function mergeInside(merge: Merge, slot: Slot, node: Node, desired: Json, path: Path): Splice[] | undefined {
+  if (node.kind === 'scalar') {
+    if (typeof desired !== 'string' || node.tag !== undefined) return undefined;
+    return mergeLiteral(merge.tree.text, node, desired, slot.indent, merge.style);
+  }
+  merge.deepest = Math.max(merge.deepest, path.length);
+  if (node.kind === 'map' && isObject(desired) && Object.keys(desired).length > 0) {
+    return node.flow ? mergeFlowMap(merge, node, desired, path) : mergeMap(merge, node, desired, path);
+  }
+  if (node.kind === 'list' && Array.isArray(desired) && desired.length > 0) {
+    return node.flow ? mergeFlowList(merge, node, desired, path) : mergeList(merge, node, desired, path);
+  }
+  return undefined;
+}
+
+/** What an alias will stand for once the splices planned so far are made; undefined when its anchor goes away. */
+function aliasValue(merge: Merge, node: AliasNode): Json | undefined {
+  return merge.anchors.has(node.target) ? merge.anchors.get(node.target) : toJson(node.target);
+}
+
+function holdsAlias(node: Node): boolean {
+  if (node.kind === 'alias') return true;
+  if (node.kind === 'list') return node.items.some((item) => holdsAlias(item.value));
+  return node.kind === 'map' && node.pairs.some((pair) => holdsAlias(pair.key) || holdsAlias(pair.value));
+}
+
+/** Notes that the anchors in a node that is deleted or written anew are gone, so that their aliases are written out. */
+export function forgetAnchors(merge: Merge, node: Node): void {
+  if (!merge.tree.hasAlias) return;
+  if (node.anchor !== undefined) merge.anchors.set(node, undefined);
+  if (node.kind === 'list') for (const item of node.items) forgetAnchors(merge, item.value);
+  if (node.kind === 'map') {
+    for (const pair of node.pairs) {
+      forgetAnchors(merge, pair.key);
+      forgetAnchors(merge, pair.value);
+    }
+  }
+}

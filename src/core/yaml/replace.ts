@@ -1,0 +1,112 @@
+/** Writes a value anew in the place of an old one, keeping the key, the comment on its line and the old scalar's style. */
+import type { Json } from '../json.ts';
+import { collectionLines, flowText, isEmptyCollection, itemContentLines } from './emit.ts';
+import { literalMayEnd, tailEnd } from './entry.ts';
+import { lineEnd } from './lines.ts';
+import { forgetAnchors, type Merge, type Slot } from './merge.ts';
+import type { Node, ScalarStyle } from './nodes.ts';
+import { isPrimitive, literalText, scalarText } from './scalar.ts';
+import type { Splice } from './splice.ts';
+
+/** Undefined when the place cannot take the value. */
+export function replaceValue(merge: Merge, slot: Slot, node: Node, desired: Json): Splice[] | undefined {
+  forgetAnchors(merge, node);
+  if (slot.flow !== undefined) return [replaceInFlow(slot, node, desired, slot.flow)];
+  if (slot.at < 0) return undefined;
+  if (isPrimitive(desired) && spansLines(desired, node)) {
+    const literal = replaceByLiteral(merge, slot, node, desired);
+    if (literal !== undefined) return [literal];
+  }
+  if (isPrimitive(desired))
+    return [replaceByText(merge, slot, node, scalarText(desired, styleOf(node), false))];
+  if (isEmptyCollection(desired))
+    return [replaceByText(merge, slot, node, Array.isArray(desired) ? '[]' : '{}')];
+  return [replaceByCollection(merge, slot, node, desired)];
+}
+
+function styleOf(node: Node): ScalarStyle | undefined {
+  return node.kind === 'scalar' ? node.style : undefined;
+}
+
+/** Whether a string is to be a literal block: it was a block, or it has several lines and was not quoted. */
+function spansLines(desired: Json, node: Node): desired is string {
+  const style = styleOf(node);
+  if (typeof desired !== 'string' || style === 'single' || style === 'double') return false;
+  return style === 'literal' || style === 'folded' || desired.includes('\n');
+}
+
+function replaceInFlow(
+  slot: Slot,
+  node: Node,
+  desired: Json,
+  flow: { json: boolean; padded: boolean; colonMissing: boolean },
+): Splice {
+  const style = styleOf(node) ?? (flow.json ? 'double' : undefined);
+  const text = isPrimitive(desired) ? scalarText(desired, style, true) : flowText(desired, flow);
+  if (node.kind !== 'absent' || node.end > node.propsStart)
+    return { start: node.propsStart, end: node.end, text };
+  return { start: slot.at, end: slot.at, text: `${flow.colonMissing ? ':' : ''} ${text}` };
+}
+
+/** The value's text fits on the line of its key or dash. */
+function replaceByText(merge: Merge, slot: Slot, node: Node, text: string): Splice {
+  if (!isBlock(node)) {
+    if (node.end === node.propsStart) return { start: slot.at, end: slot.at, text: ` ${text}` };
+    // An anchor stays with a scalar whose value changes; a tag says something about the old value.
+    const keepsAnchor = node.kind === 'scalar' && node.anchor !== undefined && node.tag === undefined;
+    return { start: keepsAnchor ? node.start : node.propsStart, end: node.end, text };
+  }
+  const { comment, end } = surroundings(merge, slot, node);
+  return { start: slot.at, end, text: ` ${text}${comment}` };
+}
+
+function replaceByLiteral(merge: Merge, slot: Slot, node: Node, desired: string): Splice | undefined {
+  const { style, tree } = merge;
+  const literal = style.literals ? literalText(desired, style.step) : undefined;
+  const column = slot.indent + style.step;
+  const { comment, end } = surroundings(merge, slot, node);
+  if (literal === undefined || !literalMayEnd(tree.text, tailEnd(tree.text, end, slot.indent), column))
+    return undefined;
+  const pad = ' '.repeat(column);
+  const lines = literal.lines.map((line) => style.eol + (line === '' ? '' : pad + line));
+  return { start: slot.at, end, text: ` ${literal.header}${comment}${lines.join('')}` };
+}
+
+function replaceByCollection(merge: Merge, slot: Slot, node: Node, desired: Json): Splice {
+  const { style } = merge;
+  const { comment, end } = surroundings(merge, slot, node);
+  if (slot.kind === 'pair') {
+    const lines = collectionLines(desired, slot.indent, style);
+    return { start: slot.at, end, text: comment + lines.map((line) => style.eol + line).join('') };
+  }
+  const lines = itemContentLines(desired, slot.indent, style);
+  const text =
+    comment === '' ? lines.join(style.eol).slice(slot.indent + 1) : [comment, ...lines].join(style.eol);
+  return { start: slot.at, end, text };
+}
+
+function isBlock(node: Node): boolean {
+  if (node.kind === 'scalar') return node.block !== undefined;
+  return (node.kind === 'map' || node.kind === 'list') && !node.flow;
+}
+
+/** The comment on the value's line, with the space before it, and where the value's last line ends. */
+function surroundings(merge: Merge, slot: Slot, node: Node): { comment: string; end: number } {
+  const { text } = merge.tree;
+  if (!isBlock(node)) {
+    const from = Math.max(node.end, slot.at);
+    const end = lineEnd(text, from);
+    return { comment: commentIn(text.slice(from, end)), end };
+  }
+  const headEnd = lineEnd(text, slot.at);
+  const startsBelow = node.kind === 'scalar' || node.start > headEnd;
+  const comment = startsBelow ? commentIn(text.slice(slot.at, headEnd)) : '';
+  const tail = node.kind === 'scalar' ? node.end : tailEnd(text, node.end, slot.indent);
+  return { comment, end: lineEnd(text, tail - 1) };
+}
+
+function commentIn(line: string): string {
+  const found = /(^|[ \t]+)#.*$/.exec(line.trimEnd());
+  if (found === null) return '';
+  return found[1] === '' ? ` ${found[0]}` : found[0];
+}
