@@ -36,6 +36,10 @@ export const refusalReasons = {
   InvalidPath: 'platform-operator',
   /** A new document cannot be added to the existing file at its path. */
   MultiDocumentTarget: 'repository-author',
+  /** Objects of several namespaces are described by one document that states none. */
+  AmbiguousNamespace: 'repository-author',
+  /** Discovery does not know the kind, so a new document of it has no path. */
+  UnknownKind: 'platform-operator',
   /** The document in Git has another apiVersion than any the edit can be read in. */
   VersionMismatch: 'repository-author',
   /** A sensitive object can reach Git only encrypted, and encryption is not set up. */

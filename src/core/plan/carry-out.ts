@@ -1,0 +1,154 @@
+/**
+ * Carries decisions out on file buffers: edits, then removals, then new documents. Every file is proved before it counts;
+ * a file that does not prove is left as it was and its objects are refused, the rest of the batch goes on.
+ */
+import { bootstrapFiles, checkPath, compareText, joinPath, withPaths } from '../folder/index.ts';
+import { describeObject, type ObjectId } from '../identity.ts';
+import { encodeFile } from '../yaml/index.ts';
+import {
+  addDocument,
+  bufferOf,
+  bufferProblem,
+  dropDocument,
+  type FileBuffer,
+  isChanged,
+  newBuffer,
+  setDocument,
+} from './buffer.ts';
+import { type Context, type Decision, refused } from './decision.ts';
+import type { EditedField, PlannedEdit } from './types.ts';
+
+type Change = Extract<Decision, { kind: 'edit' | 'create' | 'remove' }>;
+
+interface Result {
+  /** In path order. */
+  readonly edits: PlannedEdit[];
+  /** The decisions as they came out, in the same order. */
+  readonly settled: Decision[];
+}
+
+export async function carryOut(context: Context, decisions: readonly Decision[]): Promise<Result> {
+  const checked = withoutTwins(context, decisions);
+  const settled = new Map<Decision, Decision>();
+  const edits: PlannedEdit[] = [];
+  for (const [path, changes] of byPath(checked)) {
+    const { edit, outcomes } = await writeFile(context, path, changes);
+    for (const [decision, outcome] of outcomes) settled.set(decision, outcome);
+    if (edit !== undefined) edits.push(edit);
+  }
+  if (edits.length > 0) edits.push(...bootstrap(context, edits));
+  edits.sort((a, b) => compareText(a.path, b.path));
+  return { edits, settled: checked.map((decision) => settled.get(decision) ?? decision) };
+}
+
+/** New paths of one batch must not be twins of each other either; the first one in identity order is kept. */
+function withoutTwins({ index, options }: Context, decisions: readonly Decision[]): Decision[] {
+  let scope = index.scope;
+  return decisions.map((decision) => {
+    if (decision.kind !== 'create' || index.files.has(decision.path)) return decision;
+    const check = checkPath(decision.path, scope);
+    if (check.ok) {
+      scope = withPaths(scope, [decision.path]);
+      return decision;
+    }
+    const text = `${describeObject(decision.object)} has no usable path in ${options.folder || 'the repository root'}: ${check.message}`;
+    return refused(decision.object, check.reason, text, decision.path);
+  });
+}
+
+function byPath(decisions: readonly Decision[]): Map<string, Change[]> {
+  const files = new Map<string, Change[]>();
+  for (const decision of decisions) {
+    if (decision.kind !== 'edit' && decision.kind !== 'create' && decision.kind !== 'remove') continue;
+    const path = decision.kind === 'create' ? decision.path : decision.document.path;
+    files.set(path, [...(files.get(path) ?? []), decision]);
+  }
+  return files;
+}
+
+interface Written {
+  readonly edit?: PlannedEdit;
+  readonly outcomes: ReadonlyMap<Decision, Decision>;
+}
+
+async function writeFile(context: Context, path: string, changes: readonly Change[]): Promise<Written> {
+  const { index, reader } = context;
+  const file = index.files.get(path);
+  const buffer =
+    file === undefined
+      ? newBuffer(path)
+      : bufferOf(path, await reader.text(path), await reader.documents(path));
+  const outcomes = new Map<Decision, Decision>();
+  const done: Change[] = [];
+  for (const change of inOrder(changes)) {
+    const outcome = apply(buffer, change);
+    if (outcome === undefined) done.push(change);
+    else outcomes.set(change, outcome);
+  }
+  const problem = bufferProblem(buffer);
+  if (problem !== undefined) {
+    for (const change of done) {
+      const text = `${describeObject(change.object)} was not written: ${path} ${problem}`;
+      outcomes.set(change, refused(change.object, 'VerificationFailed', text, path));
+    }
+    return { outcomes };
+  }
+  if (!isChanged(buffer)) return { outcomes };
+  return { edit: planned(buffer, file?.entry.mode === '100755' ? '100755' : '100644', done), outcomes };
+}
+
+function inOrder(changes: readonly Change[]): Change[] {
+  const rank = { edit: 0, remove: 1, create: 2 };
+  return changes.toSorted((a, b) => rank[a.kind] - rank[b.kind]);
+}
+
+/** Undefined when the change is in the buffer now; else what came of it instead. */
+function apply(buffer: FileBuffer, change: Change): Decision | undefined {
+  const { object } = change;
+  if (change.kind === 'remove') {
+    dropDocument(buffer, change.document);
+    return undefined;
+  }
+  const result =
+    change.kind === 'create'
+      ? addDocument(buffer, change.desired)
+      : setDocument(buffer, change.document, change.desired, change.schema);
+  if (!result.ok) {
+    const text = `${describeObject(object)} cannot be written to ${buffer.path}: ${result.message}`;
+    return refused(object, result.reason, text, buffer.path);
+  }
+  return result.changed ? undefined : { kind: 'unchanged', object, path: buffer.path };
+}
+
+function planned(buffer: FileBuffer, mode: PlannedEdit['mode'], changes: readonly Change[]): PlannedEdit {
+  const fieldsOf = (which: 'fields' | 'overwritten'): EditedField[] =>
+    changes.flatMap((change) =>
+      change.kind === 'remove' ? [] : change[which].map((field) => ({ object: change.object, field })),
+    );
+  return {
+    path: buffer.path,
+    action: buffer.before === undefined ? 'create' : buffer.text === undefined ? 'delete' : 'edit',
+    mode,
+    ...(buffer.text === undefined ? {} : { content: encodeFile(buffer.text) }),
+    objects: changes.map(({ object }): ObjectId => object),
+    fields: fieldsOf('fields'),
+    overwritten: fieldsOf('overwritten'),
+  };
+}
+
+/** Only for a folder that the branch does not have yet, and never over a path that is planned. */
+function bootstrap({ index, options }: Context, edits: readonly PlannedEdit[]): PlannedEdit[] {
+  if (!options.bootstrap || index.roles.size > 0) return [];
+  return bootstrapFiles()
+    .map(({ path, text }) => ({ path: joinPath(options.folder, path), text }))
+    .filter(({ path }) => edits.every((edit) => edit.path !== path))
+    .map(({ path, text }) => ({
+      path,
+      action: 'create' as const,
+      mode: '100644' as const,
+      content: encodeFile(text),
+      objects: [],
+      fields: [],
+      overwritten: [],
+    }));
+}
