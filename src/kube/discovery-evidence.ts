@@ -35,7 +35,7 @@ const apiServices = {
   namespace: '',
 } as const;
 
-// For a credential that may not look at APIServices.
+// For a credential that may not look at APIServices, and for what has none.
 const builtinGroups = new Set([
   '',
   'admissionregistration.k8s.io',
@@ -79,8 +79,10 @@ export async function readEvidence(
   const services = await client.listAll(apiServices, options);
   const origins = services.kind === 'ok' ? new Map(services.items.map(originOf)) : undefined;
   const origin = (group: string, version: string): Origin => {
-    if (origins === undefined) return builtinGroups.has(group) ? 'builtin' : 'extension';
-    return origins.get(`${group}/${version}`) ?? 'unknown';
+    const known = origins?.get(`${group}/${version}`);
+    // The aggregator's own group has no APIService.
+    if (known === undefined && builtinGroups.has(group)) return 'builtin';
+    return known ?? (origins === undefined ? 'extension' : 'unknown');
   };
   await readScalePaths(
     client,
