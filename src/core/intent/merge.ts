@@ -9,8 +9,9 @@ import { isObject, type Json, type JsonObject, type Path } from '../json.ts';
 import { holdsUnowned, isUnowned } from '../sanitize/unowned.ts';
 import { isEdit, isStated, vanishes } from './judge.ts';
 import { mergeList } from './lists.ts';
+import { isKeyed } from './pairs.ts';
 import { isMissing, type MergeRules, member, type Place } from './place.ts';
-import { equalByMeaning } from './schema/index.ts';
+import { equalByMeaning, type KindSchema } from './schema/index.ts';
 
 /** The value at a place after the edits; undefined when it is absent or goes. */
 export function mergeValue(rules: MergeRules, place: Place): Json | undefined {
@@ -79,14 +80,48 @@ function rulesInside(
   return isEdit(rules, place) ? { ...rules, policy: 'whole' } : undefined;
 }
 
+/**
+ * The live object lacks the place. What a person removed goes; what Git alone added since stays, entry by entry in maps and
+ * lists whose entries stand for themselves.
+ */
 function mergeAbsent(rules: MergeRules, place: Place): Json | undefined {
   const { path, document, bases } = place;
   if (isMissing(document) || isUnowned(rules.document, path)) return document;
-  if (isObject(document) && holdsUnowned(rules.document, path, document)) {
-    return mergeMap(rules, place, document, {});
-  }
   const wasThere = rules.policy === 'whole' || bases.every((base) => !isMissing(base));
-  return wasThere && !vanishes(rules, path, document) ? undefined : document;
+  if (!wasThere || vanishes(rules, path, document)) return document;
+  if (isObject(document) && hasOwnEntries(rules, path, document)) {
+    return emptyIsAbsent(mergeMap(rules, place, document, {}));
+  }
+  if (Array.isArray(document) && hasOwnItems(rules.schema, path, document)) {
+    return emptyIsAbsent(mergeList(rules, place, [], mergeValue));
+  }
+  return undefined;
+}
+
+/** Maps of names people choose; a part of any other map means nothing without the rest. */
+const freeForm: ReadonlySet<string | number> = new Set([
+  'labels',
+  'annotations',
+  'data',
+  'binaryData',
+  'nodeSelector',
+  'matchLabels',
+  'limits',
+  'requests',
+  'parameters',
+]);
+
+function hasOwnEntries(rules: MergeRules, path: Path, map: JsonObject): boolean {
+  return freeForm.has(path.at(-1) ?? '') || holdsUnowned(rules.document, path, map);
+}
+
+function hasOwnItems(schema: KindSchema, path: Path, items: readonly Json[]): boolean {
+  return schema.isSet(path) || isKeyed(schema, path, [items]);
+}
+
+function emptyIsAbsent(value: Json | undefined): Json | undefined {
+  if (Array.isArray(value)) return value.length > 0 ? value : undefined;
+  return isObject(value) && Object.keys(value).length === 0 ? undefined : value;
 }
 
 /** What names the object is settled by the match of document and live object. */

@@ -2,7 +2,7 @@
 import { describeObject, identify } from '../identity.ts';
 import { isObject, type Json, type JsonObject, type Path } from '../json.ts';
 import type { FieldChange } from './changes.ts';
-import { isStated } from './judge.ts';
+import { isReplicas, isStated } from './judge.ts';
 import { formatPath } from './path.ts';
 import { isMissing, type MergeRules, member } from './place.ts';
 import { equalByMeaning } from './schema/index.ts';
@@ -58,7 +58,7 @@ export function keptByController(
 ): Notice[] {
   const notices: Notice[] = [];
   const visit = (path: Path, stated: Json, now: Json | undefined, before: Json | undefined): void => {
-    if (isMissing(stated) || isMissing(now)) return;
+    if (isMissing(stated) || isMissing(now) || (rules.autoscaled && isReplicas(path))) return;
     if (handled !== undefined && equalByMeaning(before, now, rules.schema, path)) return;
     if (isObject(stated) && isObject(now)) {
       for (const [key, value] of Object.entries(stated))

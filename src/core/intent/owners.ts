@@ -60,11 +60,15 @@ export function fieldOwners(live: JsonObject): FieldOwnership {
   };
 }
 
+/** Stands for whoever wrote the object before the first server-side apply; it proves nothing about a field. */
+const unknownPast = 'before-first-apply';
+
 function entriesOf(live: JsonObject): Entry[] {
   const managed = isObject(live.metadata) ? live.metadata.managedFields : undefined;
   if (!Array.isArray(managed)) return [];
   return managed.flatMap((entry) => {
     if (!isObject(entry) || typeof entry.manager !== 'string' || !isObject(entry.fieldsV1)) return [];
+    if (entry.manager === unknownPast) return [];
     const owner = {
       manager: entry.manager,
       operation: typeof entry.operation === 'string' ? entry.operation : '',

@@ -4,10 +4,10 @@
  * Judged against the document *after* the edit, one field after the other: of two fields that explain each other one stays, and
  * a default that the edit turned into something else is written.
  */
-import { isObject, type Json, type JsonObject, type Path } from '../json.ts';
+import { isObject, type Json, type JsonObject, type Path, valueAt } from '../json.ts';
 import { isKeyed, pairLoosely } from './pairs.ts';
 import { asList, isMissing, member } from './place.ts';
-import { type KindSchema, pairItems } from './schema/index.ts';
+import { type Explanation, type KindSchema, pairItems } from './schema/index.ts';
 import { removeAt, setAt } from './surgery.ts';
 
 export interface Pruning {
@@ -30,53 +30,86 @@ interface Pair {
 }
 
 export function prune(pruning: Pruning, edited: JsonObject): JsonObject {
+  const { schema, live } = pruning;
   let current = edited;
-  const before = pruning.before === undefined ? undefined : laidOutAs(pruning.schema, pruning.before, edited);
-  const isExplained = ({ path, livePath }: Pair): boolean => {
-    const without = removeAt(current, path);
-    const why = pruning.schema.explain({
-      live: pruning.live,
-      path: livePath,
-      document: pruning.before === undefined ? outline(current) : without,
-      documentPath: pruning.before === undefined ? undefined : path.slice(0, -1),
-      ...(before === undefined ? {} : { before }),
-    });
+  const before = pruning.before === undefined ? undefined : laidOutAs(schema, pruning.before, edited);
+
+  const whyThere = (path: Path, livePath: Path): Explanation | undefined =>
+    before === undefined
+      ? schema.explain({ live, path: livePath, document: outline(current), documentPath: undefined })
+      : schema.explain({
+          live,
+          path: livePath,
+          document: removeAt(current, path),
+          documentPath: path.slice(0, -1),
+          before,
+        });
+
+  /** Items made of nothing but defaults still say that there is an item: `ports: [{protocol: TCP}]` is no open port list. */
+  const isItemsOnly = (path: Path, livePath: Path, value: Json): boolean =>
+    Array.isArray(value) &&
+    value.some(isObject) &&
+    leavesOf(value).every((leaf) => whyThere([...path, ...leaf], [...livePath, ...leaf])?.kind === 'default');
+
+  const isNeedless = ({ path, livePath }: Pair, value: Json): boolean => {
+    const why = whyThere(path, livePath);
     if (why === undefined) return false;
-    return why.kind !== 'allocated' || !pruning.isChosen(livePath);
+    if (why.kind === 'allocated') return !pruning.isChosen(livePath);
+    return why.kind !== 'default' || !isItemsOnly(path, livePath, value);
   };
-  const visit = (pair: Pair, value: Json, live: Json): void => {
-    if (isMissing(pair.before) && typeof pair.path.at(-1) === 'string' && isExplained(pair)) {
+
+  const visit = (pair: Pair, value: Json, liveValue: Json): void => {
+    if (isMissing(pair.before) && typeof pair.path.at(-1) === 'string' && isNeedless(pair, value)) {
       current = pair.before === null ? setAt(current, pair.path, null) : removeAt(current, pair.path);
       return;
     }
-    if (isObject(value) && isObject(live)) {
-      for (const [key, inner] of Object.entries(value)) {
-        const liveInner = member(live, key);
-        const pairInside = {
-          path: [...pair.path, key],
-          livePath: [...pair.livePath, key],
-          before: member(pair.before, key),
-        };
-        if (!isMissing(liveInner) && !isNaming(pairInside.path)) visit(pairInside, inner, liveInner);
-      }
-    } else if (Array.isArray(value) && Array.isArray(live)) {
-      const liveOf = pairUp(pruning.schema, pair.livePath, value, live);
-      const beforeOf = pairUp(pruning.schema, pair.livePath, value, asList(pair.before));
-      for (const [index, item] of value.entries()) {
-        const [at, from] = [liveOf[index], beforeOf[index]];
-        const liveItem = at === undefined ? undefined : live[at];
-        if (at === undefined || isMissing(liveItem)) continue;
-        const stated = from === undefined ? undefined : asList(pair.before)[from];
-        visit(
-          { path: [...pair.path, index], livePath: [...pair.livePath, at], before: stated },
-          item,
-          liveItem,
-        );
-      }
+    if (isObject(value) && isObject(liveValue)) visitMap(pair, value, liveValue);
+    else if (Array.isArray(value) && Array.isArray(liveValue)) visitList(pair, value, liveValue);
+  };
+
+  const visitMap = (pair: Pair, value: JsonObject, liveValue: JsonObject): void => {
+    for (const [key, inner] of Object.entries(value)) {
+      const path = [...pair.path, key];
+      const liveInner = member(liveValue, key);
+      if (isMissing(liveInner) || isNaming(path)) continue;
+      visit({ path, livePath: [...pair.livePath, key], before: member(pair.before, key) }, inner, liveInner);
     }
   };
-  visit({ path: [], livePath: [], before: pruning.before ?? {} }, edited, pruning.live);
+
+  const visitList = (pair: Pair, value: readonly Json[], liveValue: readonly Json[]): void => {
+    const stated = asList(pair.before);
+    const liveOf = pairUp(schema, pair.livePath, value, liveValue);
+    const beforeOf = pairUp(schema, pair.livePath, value, stated);
+    for (const [index, item] of value.entries()) {
+      const [at, from] = [liveOf[index], beforeOf[index]];
+      const liveItem = at === undefined ? undefined : liveValue[at];
+      if (at === undefined || isMissing(liveItem)) continue;
+      const path = [...pair.path, index];
+      const own = from === undefined ? undefined : stated[from];
+      visit({ path, livePath: [...pair.livePath, at], before: own }, item, liveItem);
+      if (isEmptied(item, valueAt(current, path))) current = setAt(current, path, item);
+    }
+  };
+
+  visit({ path: [], livePath: [], before: pruning.before ?? {} }, edited, live);
   return current;
+}
+
+function isEmptied(item: Json, pruned: Json | undefined): boolean {
+  return (
+    isObject(item) && Object.keys(item).length > 0 && isObject(pruned) && Object.keys(pruned).length === 0
+  );
+}
+
+/** The paths of all scalars inside a value, and of its empty maps and lists. */
+function leavesOf(value: Json): Path[] {
+  const members: (readonly [string | number, Json])[] = Array.isArray(value)
+    ? [...value.entries()]
+    : isObject(value)
+      ? Object.entries(value)
+      : [];
+  if (members.length === 0) return [[]];
+  return members.flatMap(([step, inner]) => leavesOf(inner).map((leaf) => [step, ...leaf]));
 }
 
 /**
