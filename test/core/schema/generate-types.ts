@@ -4,8 +4,15 @@
  *
  * Type text: `quantity`, `int-or-string`, `duration`, or the name of a type; before it `[]` a list, `[=]` a set,
  * `[name,protocol=TCP]` a list paired by these keys (with the server's default of a key), `{}` a map, `!` one atomic value.
+ *
+ * `node test/core/schema/generate-types.ts` asks a real API server and writes the file; `npx biome check --write` lays it out.
  */
+import { writeFileSync } from 'node:fs';
 import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts';
+import { startControlPlane } from '../../cluster/control-plane.ts';
+import { read } from '../../kube/server-defaults-samples.ts';
+
+const tableFile = new URL('../../../src/core/intent/schema/builtin-types.json', import.meta.url);
 
 export interface TypeTable {
   readonly kinds: Readonly<Record<string, string>>;
@@ -20,6 +27,15 @@ const scalars: Readonly<Record<string, string>> = {
   'io.k8s.apimachinery.pkg.apis.meta.v1.Duration': 'duration',
 };
 const scalarNames = new Set(Object.values(scalars));
+
+/** The OpenAPI documents of the built-in groups. */
+export async function openApiDocuments(read: (path: string) => Promise<JsonObject>): Promise<JsonObject[]> {
+  const paths = objectIn(await read('/openapi/v3'), 'paths');
+  const wanted = Object.keys(paths).filter((path) => builtinGroup.test(path));
+  return Promise.all(wanted.sort().map((path) => read(String(objectIn(paths, path).serverRelativeURL))));
+}
+
+const builtinGroup = /^api\/v1$|^apis\/(?:[a-z]+|[a-z.]+\.k8s\.io)\/v\w+$/;
 
 /** The table of every kind that the documents describe. */
 export function typesOf(documents: readonly JsonObject[]): TypeTable {
@@ -65,7 +81,9 @@ function fieldsOf(schema: JsonObject, schemas: ReadonlyMap<string, JsonObject>):
 function typeText(schema: JsonObject, schemas: ReadonlyMap<string, JsonObject>): string {
   const target = targetOf(schema);
   if (target !== undefined) {
-    const atomic = schemas.get(target)?.['x-kubernetes-map-type'] === 'atomic' || isAtomic(schema);
+    // What the field says wins over what its type says: a claimRef is granular, other references are not.
+    const own = schema['x-kubernetes-map-type'] ?? schemas.get(target)?.['x-kubernetes-map-type'];
+    const atomic = own === 'atomic';
     return `${atomic ? '!' : ''}${scalars[target] ?? target}`;
   }
   if (schema.type === 'array') {
@@ -127,7 +145,7 @@ function prune(all: ReadonlyMap<string, Fields>): Map<string, Fields> {
 
 function tells(text: string, telling: ReadonlySet<string>): boolean {
   const base = baseOf(text);
-  return scalarNames.has(base) || telling.has(base) || /!|\[[^\]]/.test(text);
+  return scalarNames.has(base) || telling.has(base) || /!|\{\}|\[[^\]]/.test(text);
 }
 
 function withoutDeadEnd(text: string, telling: ReadonlySet<string>): string {
@@ -182,4 +200,11 @@ function objectIn(object: JsonObject, key: string): JsonObject {
 
 function byKey([a = '']: readonly string[], [b = '']: readonly string[]): number {
   return a < b ? -1 : 1;
+}
+
+if (import.meta.main) {
+  const cluster = await startControlPlane({ flags: ['--runtime-config=api/beta=true'], controllers: false });
+  const documents = await openApiDocuments((path) => read(cluster, path));
+  writeFileSync(tableFile, `${JSON.stringify(typesOf(documents))}\n`);
+  await cluster.stop();
 }

@@ -49,6 +49,7 @@ function nodeOf(schema: JsonObject): TypeNode {
   return {
     meaning: meaningOf(schema),
     atomic: schema['x-kubernetes-map-type'] === 'atomic',
+    map: schema.additionalProperties !== undefined,
     set: listType === 'set',
     listKeys,
     keyDefaults: listKeys === undefined ? {} : keyDefaultsOf(memberOf(schema, 'items'), listKeys),

@@ -85,7 +85,8 @@ function givesSubtree(rule: Rule): boolean {
   return rule.why !== 'default' && rule.is === undefined && rule.oneOf === undefined;
 }
 
-function applies(facts: Facts, schema: KindSchema, context: Context, match: Match): boolean {
+/** Does this rule give the live value? */
+export function applies(facts: Facts, schema: KindSchema, context: Context, match: Match): boolean {
   const { rule } = match;
   if (rule.stated && isNew(context.document)) return false;
   if (rule.is !== undefined && !equalByMeaning(context.value, rule.is, schema, context.path)) return false;

@@ -6,7 +6,7 @@ import { equalJson, isObject, type Json, type Path } from '../../json.ts';
 import { contextOf, objectAt } from './context.ts';
 import { encodeBase64 } from './derive.ts';
 import { equalByMeaning } from './equal.ts';
-import { conditionsHold } from './explain.ts';
+import { applies, conditionsHold } from './explain.ts';
 import type { Facts, KindSchema, ReadsBackField } from './kind-schema.ts';
 import { compareQuantities, parseQuantity, roundToMilli } from './quantity.ts';
 import { fateAt, type Match, matchesAlong } from './rules.ts';
@@ -19,13 +19,13 @@ export function readsBack(facts: Facts, schema: KindSchema, field: ReadsBackFiel
   if (equalByMeaning(stated, live, schema, path)) return true;
   const fate = fateAt(facts.rules, path);
   if (live === undefined && fate.vanish.some((value) => equalJson(value, withoutNulls(stated)))) return true;
-  if (live === undefined && facts.origin === 'builtin' && path.at(-1) === 'matchLabels' && isEmptyMap(stated))
-    return true;
   if (fate.rewritten.some((name) => isRewritten(name, field))) return true;
   if (isOverwritten(facts, schema, field)) return true;
   if (facts.origin === 'custom') return readsBackCustom(facts, schema, field);
-  if (stated === null || isEmptyList(stated))
-    return live === undefined || live === null || isGiven(facts, schema, field, live);
+  if (isEmptyMap(stated) && live === undefined) return typeAt(facts.type, path)?.map === true;
+  if (stated === null || isEmptyList(stated)) {
+    return live === undefined || isNullText(schema, path, live) || isGiven(facts, schema, field, live);
+  }
   return replaces(facts, schema, field) || isRounded(schema, field);
 }
 
@@ -33,6 +33,12 @@ export function readsBack(facts: Facts, schema: KindSchema, field: ReadsBackFiel
 function readsBackCustom(facts: Facts, schema: KindSchema, { path, stated, live }: ReadsBackField): boolean {
   if (stated !== null || typeAt(facts.type, path)?.nullable === true) return false;
   return live !== undefined && equalByMeaning(live, initialAt(facts, path), schema, path);
+}
+
+/** A null amid texts or amounts becomes an empty one. */
+function isNullText(schema: KindSchema, path: Path, live: Json): boolean {
+  if (schema.meaning(path) === 'quantity') return live === '0';
+  return live === null || (live === '' && typeof path.at(-1) === 'number');
 }
 
 /** Some rule of the path gives this value to a document that leaves it open. */
@@ -45,12 +51,23 @@ function isGiven(facts: Facts, schema: KindSchema, field: ReadsBackField, live: 
 }
 
 /** A stated zero value that the default takes the place of. */
-function replaces(facts: Facts, schema: KindSchema, { path, stated, live }: ReadsBackField): boolean {
+function replaces(facts: Facts, schema: KindSchema, field: ReadsBackField): boolean {
+  const { path, stated, live } = field;
   if (live === undefined) return false;
   return rulesAt(facts, path).some(
     (match) =>
-      match.rule.replaces.some((value) => equalJson(value, stated)) && gives(match, schema, path, live),
+      match.rule.replaces.some((value) => equalJson(value, stated)) &&
+      gives(match, schema, path, live) &&
+      (match.rule.by === undefined || isDerived(facts, schema, field, match)),
   );
+}
+
+/** Without the objects at hand any outcome of a calculation will do. */
+function isDerived(facts: Facts, schema: KindSchema, field: ReadsBackField, match: Match): boolean {
+  const { path, document, object, live } = field;
+  if (document === undefined || object === undefined) return true;
+  const context = contextOf(schema, { live: object, path, document, documentPath: undefined }, live ?? null);
+  return applies(facts, schema, context, match);
 }
 
 /** A rule without a fixed value may give any. */

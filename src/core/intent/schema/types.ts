@@ -13,6 +13,8 @@ export interface TypeNode {
   readonly meaning: Meaning;
   /** The whole map is one value. */
   readonly atomic: boolean;
+  /** A map with free keys, not an object with fixed fields. */
+  readonly map: boolean;
   /** Scalars in no particular order. */
   readonly set: boolean;
   /** The keys that pair the items of this list. */
@@ -39,6 +41,7 @@ interface Parsed {
 
 const meanings: ReadonlySet<string> = new Set<Meaning>(['quantity', 'int-or-string', 'duration']);
 const plain = {
+  map: false,
   set: false,
   listKeys: undefined,
   keyDefaults: {},
@@ -98,6 +101,7 @@ function nodeOf(parsed: Parsed, made: ReadonlyMap<string, TypeNode>): TypeNode {
   if (container === 'map') {
     return {
       ...plain,
+      map: true,
       atomic,
       meaning: 'exact',
       step: (key) => (typeof key === 'string' ? made.get(rest) : undefined),

@@ -31,10 +31,17 @@ export function unexplained(live: JsonObject, document: JsonObject, schema: Kind
 }
 
 function walkValues(walk: Walk, place: Place, live: Json, stated: Json): void {
+  const before = walk.found.length;
   if (isObject(live) && isObject(stated)) walkObjects(walk, place, live, stated);
-  else if (Array.isArray(live) && Array.isArray(stated) && stated.length > 0)
-    walkLists(walk, place, live, stated);
+  else if (isFilled(live) && Array.isArray(stated)) walkLists(walk, place, live, stated);
   else if (!readsBack(walk, place.path, stated, live)) walk.found.push(place.path);
+  // The server may have replaced the whole container.
+  const differs = walk.found.length > before && typeof live === 'object';
+  if (differs && readsBack(walk, place.path, stated, live)) walk.found.length = before;
+}
+
+function isFilled(value: Json): value is Json[] {
+  return Array.isArray(value) && value.length > 0;
 }
 
 function walkObjects(walk: Walk, { path, documentPath }: Place, live: JsonObject, stated: JsonObject): void {
