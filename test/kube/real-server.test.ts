@@ -55,8 +55,7 @@ describe('a real API server', function () {
 
   function watch(
     collection: Omit<Collection, 'labelSelector'>,
-    client = admin,
-    labelSelector = '',
+    { client = admin, labelSelector = '', resumeFrom = '' } = {},
   ): Recorder {
     const handler = recorder();
     const stream = new CollectionStream({
@@ -64,6 +63,7 @@ describe('a real API server', function () {
       collection: { ...collection, labelSelector },
       handler,
       random: () => 0,
+      resumeFrom,
     });
     open.push(stream);
     stream.run().catch((error: unknown) => {
@@ -100,6 +100,17 @@ describe('a real API server', function () {
     );
     const upserts = handler.told.filter((word) => word.endsWith('after-restart'));
     assert.deepEqual(upserts, ['~after-restart']);
+  });
+
+  it('starts a new snapshot when the server has forgotten the version to resume from', async () => {
+    const handler = watch(configMaps, { resumeFrom: '1' });
+    await until('the snapshot', () => handler.snapshots.length === 1 && handler.told.at(-1) === 'streaming');
+    assert.equal(handler.told[0], 'streaming');
+    assert.equal(handler.told.includes('replaying'), true);
+    assert.equal(
+      handler.told.some((word) => word.startsWith('-')),
+      false,
+    );
   });
 
   it('keeps integers beyond 2^53 and unknown fields of a custom resource, both ways', async () => {
@@ -158,7 +169,7 @@ describe('a real API server', function () {
   });
 
   it('watches only what the selector takes', async () => {
-    const handler = watch(configMaps, admin, 'color in (red)');
+    const handler = watch(configMaps, { labelSelector: 'color in (red)' });
     await until('the snapshot', () => handler.told.includes('streaming'));
     ok(await admin.create(configMaps, map('red', {}, { color: 'red' })));
     ok(await admin.create(configMaps, map('blue', {}, { color: 'blue' })));
@@ -212,6 +223,20 @@ describe('a real API server', function () {
     assert.equal((await admin.get({ ...configMaps, name: 'dry' })).kind, 'not-found');
   });
 
+  it('reads pages from a server that has streaming lists turned off', async () => {
+    await cluster.apiServer.restart({ flags: ['--feature-gates=WatchList=false'] });
+    const handler = watch(configMaps);
+    await until('the snapshot', () => handler.told.includes('streaming'));
+    assert.equal(handler.snapshots[0]?.via, 'pages');
+    assert.equal(
+      handler.objects.every(({ kind, apiVersion }) => kind === 'ConfigMap' && apiVersion === 'v1'),
+      true,
+    );
+    ok(await admin.create(configMaps, map('after-pages', {})));
+    await until('the event', () => handler.told.includes('~after-pages'));
+    await cluster.apiServer.restart({ flags: [] });
+  });
+
   it('blocks only the one type a user may not watch', async () => {
     const role = 'rbac.authorization.k8s.io/v1';
     ok(
@@ -238,8 +263,8 @@ describe('a real API server', function () {
       ),
     );
     const alice = clientFor(cluster, 'alice');
-    const allowed = watch(configMaps, alice);
-    const denied = watch({ ...configMaps, resource: 'secrets' }, alice);
+    const allowed = watch(configMaps, { client: alice });
+    const denied = watch({ ...configMaps, resource: 'secrets' }, { client: alice });
     await until('the allowed one', () => allowed.told.includes('streaming'));
     await until('the denied one', () => denied.states.length === 2);
     assert.equal(denied.told.join(' '), 'replaying WatchNotPermitted');
