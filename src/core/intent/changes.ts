@@ -1,13 +1,13 @@
 /** The fields in which two documents of one object differ: what a commit message, an Event and `plan` name. */
-import { isObject, type Json, type JsonObject, type Path } from '../json.ts';
+import { isObject, type Json, type JsonObject, type Path, valueAt } from '../json.ts';
 import { covers } from './judge.ts';
 import { isKeyed } from './pairs.ts';
 import { formatPath } from './path.ts';
 import { isMissing, member } from './place.ts';
-import { isOrdered, type KindSchema, pairItems } from './schema/index.ts';
+import { type KindSchema, pairItems } from './schema/index.ts';
 
 export interface FieldChange {
-  /** List positions are those of the new document; of the old one where the item is gone. */
+  /** List positions are those of the new document; of the old one where the field is gone. */
   readonly path: Path;
   /** The path for people, list items by name. */
   readonly where: string;
@@ -16,45 +16,69 @@ export interface FieldChange {
   readonly after: Json | undefined;
 }
 
+/** A change and where the field stands, or would stand, in the document before. */
+export interface TracedChange {
+  readonly field: FieldChange;
+  readonly old: Path;
+}
+
 /** The fields that differ, each as small as it goes: the value that changed, or the root of what was added or removed. */
 export function changesBetween(schema: KindSchema, before: JsonObject, after: JsonObject): FieldChange[] {
-  const found: FieldChange[] = [];
-  const report = (path: Path, from: Json | undefined, to: Json | undefined): void => {
-    found.push({ path, where: formatPath(path, to === undefined ? before : after), before: from, after: to });
+  return traceChanges(schema, before, after).map(({ field }) => field);
+}
+
+export function traceChanges(schema: KindSchema, before: JsonObject, after: JsonObject): TracedChange[] {
+  const found: TracedChange[] = [];
+  const report = (at: At, from: Json | undefined, to: Json | undefined): void => {
+    const [path, holder] = to === undefined ? [at.old, before] : [at.now, after];
+    const field = { path, where: formatPath(path, holder), before: from, after: to };
+    found.push({ field, old: at.old });
   };
-  const visit = (path: Path, from: Json, to: Json): void => {
+  const visit = (at: At, from: Json, to: Json): void => {
     if (from === to) return;
-    if (isObject(from) && isObject(to)) visitMap(path, from, to);
-    else if (Array.isArray(from) && Array.isArray(to)) visitList(path, from, to);
-    else report(path, from, to);
+    if (isObject(from) && isObject(to)) visitMap(at, from, to);
+    else if (Array.isArray(from) && Array.isArray(to)) visitList(at, from, to);
+    else report(at, from, to);
   };
-  const visitMap = (path: Path, from: JsonObject, to: JsonObject): void => {
+  const visitMap = (at: At, from: JsonObject, to: JsonObject): void => {
     for (const [key, value] of Object.entries(from)) {
       const other = member(to, key);
-      if (other === undefined) report([...path, key], value, undefined);
-      else visit([...path, key], value, other);
+      if (other === undefined) report(inside(at, key, key), value, undefined);
+      else visit(inside(at, key, key), value, other);
     }
     for (const [key, value] of Object.entries(to)) {
-      if (!Object.hasOwn(from, key)) report([...path, key], undefined, value);
+      if (!Object.hasOwn(from, key)) report(inside(at, key, key), undefined, value);
     }
   };
-  const visitList = (path: Path, from: Json[], to: Json[]): void => {
-    const pairs = pairChanged(schema, path, from, to);
+  const visitList = (at: At, from: Json[], to: Json[]): void => {
+    const pairs = pairChanged(schema, at.now, from, to);
     if (pairs === undefined) {
-      report(path, from, to);
+      report(at, from, to);
       return;
     }
     const paired = new Set(pairs);
-    for (const [at, item] of from.entries()) if (!paired.has(at)) report([...path, at], item, undefined);
+    for (const [index, item] of from.entries()) {
+      if (!paired.has(index)) report(inside(at, index, index), item, undefined);
+    }
     for (const [index, item] of to.entries()) {
-      const at = pairs[index];
-      const own = at === undefined ? undefined : from[at];
-      if (own === undefined) report([...path, index], undefined, item);
-      else visit([...path, index], own, item);
+      const old = pairs[index];
+      const own = old === undefined ? undefined : from[old];
+      if (own === undefined) report(inside(at, index, index), undefined, item);
+      else visit(inside(at, old ?? index, index), own, item);
     }
   };
-  visit([], before, after);
+  visit({ old: [], now: [] }, before, after);
   return found;
+}
+
+/** One place in the document before and in the document after. */
+interface At {
+  readonly old: Path;
+  readonly now: Path;
+}
+
+function inside(at: At, old: string | number, now: string | number): At {
+  return { old: [...at.old, old], now: [...at.now, now] };
 }
 
 /** For each new item the old one; undefined when the list has to be told as one value. */
@@ -68,7 +92,7 @@ function pairChanged(
     const pairs = pairItems(schema, path, to, from);
     const positions = pairs.filter((at) => at !== undefined);
     const moved = positions.some((at, index) => index > 0 && at < (positions[index - 1] ?? 0));
-    return moved && isOrdered(schema, path) ? undefined : pairs;
+    return moved ? undefined : pairs;
   }
   return from.length === to.length ? to.map((_item, index) => index) : undefined;
 }
@@ -79,27 +103,23 @@ function pairChanged(
  */
 export function overwrittenOf(
   schema: KindSchema,
-  changes: readonly FieldChange[],
+  changes: readonly TracedChange[],
   document: JsonObject,
   desired: JsonObject,
   handled: JsonObject,
 ): FieldChange[] {
-  return changes.filter(({ path, before, after }) => {
-    const found = locate(schema, after === undefined ? document : desired, handled, path);
-    if (before === undefined) return isRemovedInGit(schema, document, handled, found);
-    return !covers(schema, path, before, found?.value);
-  });
-}
-
-/** Git dropped a field the object had when it was handled, and that no default explains. */
-function isRemovedInGit(
-  schema: KindSchema,
-  document: JsonObject,
-  handled: JsonObject,
-  found: Found | undefined,
-): boolean {
-  if (found === undefined || isMissing(found.value)) return false;
-  return schema.explain({ live: handled, path: found.path, document, documentPath: undefined }) === undefined;
+  const isForeign = ({ field: { path, before }, old }: TracedChange): boolean => {
+    if (before !== undefined)
+      return !covers(schema, path, before, locate(schema, document, handled, old)?.value);
+    // Git dropped a field that the object had when it was handled and that no default explains.
+    const isItem = typeof path.at(-1) === 'number';
+    const found = isItem ? locate(schema, desired, handled, path) : locate(schema, document, handled, old);
+    if (found === undefined || isMissing(found.value)) return false;
+    return (
+      schema.explain({ live: handled, path: found.path, document, documentPath: undefined }) === undefined
+    );
+  };
+  return changes.filter(isForeign).map(({ field }) => field);
 }
 
 interface Found {
@@ -109,20 +129,20 @@ interface Found {
 
 /** The same place in another object, list items by their keys. */
 function locate(schema: KindSchema, from: JsonObject, to: JsonObject, path: Path): Found | undefined {
-  let [own, other]: [Json | undefined, Json | undefined] = [from, to];
+  let own: Json | undefined = from;
+  let other: Json | undefined = to;
   const there: (string | number)[] = [];
   for (const [depth, step] of path.entries()) {
+    let at: string | number | undefined = step;
     if (typeof step === 'number') {
       if (!Array.isArray(own) || !Array.isArray(other)) return undefined;
-      const at: number | undefined = pairItems(schema, path.slice(0, depth), own, other)[step];
+      at = pairItems(schema, path.slice(0, depth), own, other)[step];
       if (at === undefined) return undefined;
-      [own, other] = [own[step], other[at]];
-      there.push(at);
-    } else {
-      [own, other] = [member(own, step), member(other, step)];
-      there.push(step);
     }
+    own = valueAt(own, [step]);
+    other = valueAt(other, [at]);
+    there.push(at);
     if (other === undefined) return undefined;
   }
-  return other === undefined ? undefined : { path: there, value: other };
+  return { path: there, value: other };
 }

@@ -1,7 +1,7 @@
 /** Decides what of a live object is a person's edit; see `index.ts`. */
 import { equalJson, isObject, type JsonObject, type Path, valueAt } from '../json.ts';
 import { isTerminating, neverMirrored, sanitize } from '../sanitize/index.ts';
-import { changesBetween, type FieldChange, overwrittenOf } from './changes.ts';
+import { changesBetween, type FieldChange, overwrittenOf, traceChanges } from './changes.ts';
 import { isReplicas } from './judge.ts';
 import { type FieldOwner, fieldOwners, type ManagerRules, roleOf } from './managers.ts';
 import { asLive, mergeValue } from './merge.ts';
@@ -185,6 +185,7 @@ function basesOf(input: IntentInput, document: JsonObject): readonly (JsonObject
   }
 }
 
+/** Of the fields those that Git changed, too. Compared in the form of `data`, because that is what was handled. */
 function overwrittenFields(
   input: IntentInput,
   document: JsonObject,
@@ -193,12 +194,11 @@ function overwrittenFields(
 ): readonly FieldChange[] {
   const base = input.handled ?? input.candidates?.[0];
   if (base === undefined || (input.handled === undefined && !input.applierKnown)) return [];
-  const { schema } = input;
-  if (!isSecret(document)) return overwrittenOf(schema, fields, document, edited, base);
   const viewed = isSecret(base) ? viewSecret(base).document : base;
-  const lost = overwrittenOf(schema, changesBetween(schema, document, edited), document, edited, viewed);
-  const keys = new Set(lost.map(({ path }) => inData(path)));
-  return fields.filter(({ path }) => keys.has(inData(path)));
+  const traced = traceChanges(input.schema, document, edited);
+  const lost = overwrittenOf(input.schema, traced, document, edited, viewed);
+  const places = new Set(lost.map(({ path }) => inData(path)));
+  return fields.filter(({ path }) => places.has(inData(path)));
 }
 
 /** `stringData.password` and `data.password` are one place. */

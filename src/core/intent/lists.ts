@@ -16,10 +16,14 @@ export function mergeList(
 ): Json | undefined {
   const { schema } = rules;
   const stated = asList(place.document);
-  const bases = place.bases.map(asList);
+  const lists = place.bases.map(asList);
+  // A base that cannot be paired has no items in common with the list as it is now.
+  const bases = isKeyed(schema, place.path, [stated, live])
+    ? lists.map((base) => (isKeyed(schema, place.path, [base]) ? base : []))
+    : lists;
   const merged = schema.isSet(place.path)
     ? mergeSet(rules, place, stated, bases, live)
-    : isKeyed(schema, place.path, [stated, live, ...bases])
+    : isKeyed(schema, place.path, [stated, live])
       ? mergeKeyed(rules, place, stated, bases, live, merge)
       : mergeSequence(rules, place, stated, bases, live, merge);
   if (merged === undefined || isSameList(merged, place.document)) return place.document;
