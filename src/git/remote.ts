@@ -130,13 +130,7 @@ export async function push(repository: Git, channel: Channel, request: PushReque
     }
     if (!succeeded(check)) return failureOf(check, `pushing branch ${branch}`);
   }
-  const args = [
-    'push',
-    '--porcelain',
-    '--no-verify',
-    '--quiet',
-    `--force-with-lease=${ref}:${expectedOld ?? ''}`,
-  ];
+  const args = ['push', '--porcelain', '--no-verify', `--force-with-lease=${ref}:${expectedOld ?? ''}`];
   const result = await git(
     repository,
     [...args, '--', channel.url.remote, `${newTip}:${ref}`],
@@ -153,7 +147,8 @@ function readPush(result: RunResult, branch: string): PushResult {
     .split('\n')
     .find((text) => /^[ +*=!-]\t/.test(text));
   const flag = line?.[0];
-  if (result.code === 0) return { kind: flag === '=' ? 'up-to-date' : 'pushed' };
+  // A ref that needed no change is not listed, or marked as equal.
+  if (result.code === 0) return { kind: flag === ' ' || flag === '*' ? 'pushed' : 'up-to-date' };
   if (flag !== '!') return failureOf(result, doing);
   const summary = line?.split('\t')[2] ?? '';
   const why = /\(([^)]*)\)\s*$/.exec(summary)?.[1] ?? '';

@@ -37,6 +37,13 @@ export function bearer(text: string, token: string): Access {
   return { url: urlOf(text), credentials: { kind: 'bearer', token: new SecretText(token) } };
 }
 
+const open = new Set<() => Promise<void>>();
+
+// Also after a failed test: what stays open would keep the test process alive.
+afterEach(async () => {
+  for (const close of [...open]) await close();
+});
+
 export async function openFor(access: Access, options: Partial<RepositoryOptions> = {}): Promise<Fixture> {
   const volume = temporaryFolder('git-volume');
   const roundTrips: RoundTrip[] = [];
@@ -44,17 +51,13 @@ export async function openFor(access: Access, options: Partial<RepositoryOptions
     onRoundTrip: (kind) => roundTrips.push(kind),
     ...options,
   });
-  return {
-    volume,
-    url: access.url,
-    access,
-    repository,
-    roundTrips,
-    async close() {
-      await repository.close();
-      await volume.remove();
-    },
-  };
+  async function close(): Promise<void> {
+    open.delete(close);
+    await repository.close();
+    await volume.remove();
+  }
+  open.add(close);
+  return { volume, url: access.url, access, repository, roundTrips, close };
 }
 
 export async function reopen(
@@ -71,7 +74,13 @@ export async function reopen(
     ...options,
   });
   assert.equal(opened.kind, 'ok', opened.kind === 'ok' ? '' : opened.message);
-  return opened.repository;
+  const { repository } = opened;
+  open.add(close);
+  async function close(): Promise<void> {
+    open.delete(close);
+    await repository.close();
+  }
+  return repository;
 }
 
 /** Narrows a result to one kind, or fails with what it was instead. */
