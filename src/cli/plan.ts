@@ -1,0 +1,226 @@
+/**
+ * `plan FOLDER --live FILE…`: what the given live objects would change in a folder of manifests, as a diff. Needs no cluster
+ * and no remote. The same planning code runs in the sidecar.
+ */
+import { Command, Option } from 'commander';
+import { createIndexCache } from '../core/folder/index.ts';
+import { describeObject, identify, type ObjectId, objectKey, parseObject } from '../core/identity.ts';
+import { knownAppliers } from '../core/intent/index.ts';
+import { crdSchemasOf } from '../core/intent/schema/index.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
+import {
+  builtinResource,
+  type Change,
+  type Plan,
+  type PlanOptions,
+  plan,
+  pluralOf,
+} from '../core/plan/index.ts';
+import { sanitize } from '../core/sanitize/index.ts';
+import { BadInput } from './bad-input.ts';
+import { callerPath } from './caller-path.ts';
+import { type LocalRepository, openLocalRepository } from './local-tree.ts';
+import { isApplied, isAppliedFolder } from './plan-applier.ts';
+import { printDiff } from './plan-diff.ts';
+import { readObjectFolder, readObjects } from './plan-objects.ts';
+import { linesFor, reportOf } from './plan-output.ts';
+import { defaultTarget, readTarget } from './plan-target.ts';
+import { writeEdits } from './plan-write.ts';
+
+interface Flags {
+  readonly live: readonly string[];
+  readonly repoRoot?: string;
+  readonly target?: string;
+  readonly previous?: readonly string[];
+  readonly deleted: readonly string[];
+  readonly crds?: readonly string[];
+  readonly fluxKustomization?: string;
+  readonly write?: true;
+  readonly output: 'diff' | 'json';
+}
+
+const exitCode = { done: 0, badInput: 2, refused: 3 } as const;
+
+/** The command for `main.ts`. It sets `process.exitCode`: 0 planned or nothing to do, 3 something refused, 2 bad input. */
+export function planCommand(): Command {
+  return new Command('plan')
+    .description('show what live objects would change in a folder of manifests')
+    .argument('<folder>', 'the folder of manifests')
+    .option('--live <file...>', 'live objects: YAML or JSON, lists too, - for standard input', [])
+    .option('--repo-root <dir>', 'repository root (default: next folder upwards with .git, else the folder)')
+    .option('--target <file>', 'a GitTarget: placement, prune, serializeNamespace, ignoreManagers')
+    .option('--previous <file...>', 'live objects as last handled; one that is not in --live is deleted')
+    .option(
+      '--deleted <object>',
+      'one live delete, KIND[.GROUP]/[NAMESPACE/]NAME; may be repeated',
+      append,
+      [],
+    )
+    .option('--crds <dir...>', 'CustomResourceDefinitions, for defaults and list keys')
+    .option('--flux-kustomization <file>', 'the Flux Kustomization that applies the folder')
+    .option('--sops-age-recipient <recipient>', 'age public key to encrypt for; may be repeated', append, [])
+    .option('--kustomize <bin>', 'the kustomize binary (default: from PATH)')
+    .option('--sops <bin>', 'the sops binary (default: from PATH)')
+    .option('--write', 'change the folder')
+    .addOption(new Option('--output <form>', 'what to print').choices(['diff', 'json']).default('diff'))
+    .showSuggestionAfterError(false)
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? exitCode.done : exitCode.badInput))
+    .action(async (folder: string, flags: Flags) => {
+      process.exitCode = await runPlan(folder, flags);
+    });
+}
+
+async function runPlan(folder: string, flags: Flags): Promise<number> {
+  try {
+    return await planFolder(folder, flags);
+  } catch (error) {
+    if (!(error instanceof BadInput)) throw error;
+    process.stderr.write(`plan: ${error.message}\n`);
+    return exitCode.badInput;
+  }
+}
+
+async function planFolder(folder: string, flags: Flags): Promise<number> {
+  const repository = await openLocalRepository(
+    callerPath(folder),
+    flags.repoRoot === undefined ? undefined : callerPath(flags.repoRoot),
+  );
+  const target = flags.target === undefined ? defaultTarget : await readTarget(flags.target);
+  const crdObjects = (await Promise.all((flags.crds ?? []).map(readObjectFolder))).flat();
+  const live = await readAll(flags.live);
+  const previous = flags.previous === undefined ? undefined : await readAll(flags.previous);
+  const deleted = flags.deleted.map(parseDeleted);
+  if (live.size === 0 && deleted.length === 0 && previous === undefined) {
+    throw new BadInput('nothing to plan: give --live, --previous or --deleted');
+  }
+  const { ignoreManagers, ...settings } = target;
+  const crds = crdSchemasOf(crdObjects);
+  const options: PlanOptions = {
+    ...settings,
+    folder: repository.folder,
+    managers: { appliers: Object.values(knownAppliers).flat(), ignore: ignoreManagers },
+    crds,
+    isSensitive: ({ group, kind }) => group === '' && kind === 'Secret',
+    resourceOf: (apiVersion, kind) =>
+      crdResource(crdObjects, apiVersion, kind) ?? guessedResource(apiVersion, kind),
+    bootstrap: false,
+    cache: createIndexCache(1_000_000),
+  };
+  const planned = await plan(
+    repository.tree,
+    changesOf({ live, previous, deleted }, await applierOf(repository, live, previous, flags)),
+    options,
+  );
+  const before = new Map<string, Uint8Array>();
+  for (const { path, action } of planned.edits) {
+    if (action !== 'create') before.set(path, await repository.tree.read(path));
+  }
+  report(planned, flags.output, before);
+  if (flags.write === true) await writeEdits(repository.root, planned.edits, before);
+  return planned.refused.length > 0 ? exitCode.refused : exitCode.done;
+}
+
+function report(planned: Plan, output: Flags['output'], before: ReadonlyMap<string, Uint8Array>): void {
+  const text =
+    output === 'json' ? `${JSON.stringify(reportOf(planned), null, 2)}\n` : printDiff(planned.edits, before);
+  process.stdout.write(text);
+  for (const line of linesFor(planned)) process.stderr.write(`${line}\n`);
+}
+
+type Objects = ReadonlyMap<string, { readonly id: ObjectId; readonly object: JsonObject }>;
+
+/** All objects of the files by identity. One object in two places would have two live states. */
+async function readAll(files: readonly string[]): Promise<Objects> {
+  const all = new Map<string, { id: ObjectId; object: JsonObject }>();
+  for (const { file, objects } of await inOrder(files)) {
+    for (const object of objects) {
+      const id = identify(object);
+      if (id === undefined) continue;
+      if (all.has(objectKey(id))) throw new BadInput(`${file}: ${describeObject(id)} is given twice`);
+      all.set(objectKey(id), { id, object });
+    }
+  }
+  return all;
+}
+
+/** One after the other: standard input can be read once. */
+async function inOrder(files: readonly string[]): Promise<Awaited<ReturnType<typeof readObjects>>[]> {
+  const read = [];
+  for (const file of files) read.push(await readObjects(file));
+  return read;
+}
+
+/** Whether somebody applies a live object. The repository is searched only when an object alone does not tell. */
+async function applierOf(
+  repository: LocalRepository,
+  live: Objects,
+  previous: Objects | undefined,
+  flags: Flags,
+): Promise<(object: JsonObject) => boolean> {
+  const isOpen = [...live].some(([key, { object }]) => !previous?.has(key) && !isApplied(object));
+  const isFolderApplied =
+    flags.fluxKustomization !== undefined ||
+    (isOpen && (await isAppliedFolder(repository.tree, repository.folder)));
+  return (object) => isFolderApplied || isApplied(object);
+}
+
+interface Given {
+  readonly live: Objects;
+  readonly previous: Objects | undefined;
+  readonly deleted: readonly ObjectId[];
+}
+
+function changesOf({ live, previous, deleted }: Given, applied: (object: JsonObject) => boolean): Change[] {
+  const changes: Change[] = [];
+  const gone = new Map(deleted.map((id) => [objectKey(id), id]));
+  for (const [key, { object }] of live) {
+    if (gone.has(key)) continue;
+    const handled = previous?.get(key)?.object;
+    changes.push({
+      kind: 'upsert',
+      live: object,
+      ...(handled === undefined ? {} : { handled: sanitize(handled) }),
+      applierKnown: applied(object),
+    });
+  }
+  for (const [key, { id, object }] of previous ?? []) {
+    if (live.has(key) || gone.has(key)) continue;
+    changes.push({ kind: 'delete', id, handled: sanitize(object), reason: 'absent' });
+  }
+  for (const [key, id] of gone) {
+    const handled = previous?.get(key)?.object;
+    changes.push({
+      kind: 'delete',
+      id,
+      ...(handled === undefined ? {} : { handled: sanitize(handled) }),
+      reason: 'observed',
+    });
+  }
+  return changes;
+}
+
+function parseDeleted(text: string): ObjectId {
+  const id = parseObject(text);
+  if (id === undefined)
+    throw new BadInput(`--deleted ${text}: not of the form KIND[.GROUP]/[NAMESPACE/]NAME`);
+  return id;
+}
+
+function crdResource(crds: readonly JsonObject[], apiVersion: string, kind: string) {
+  for (const { spec } of crds) {
+    if (!isObject(spec) || !isObject(spec.names) || spec.names.kind !== kind) continue;
+    const { plural } = spec.names;
+    if (typeof plural !== 'string' || !apiVersion.startsWith(`${String(spec.group)}/`)) continue;
+    return { resource: plural, namespaced: spec.scope !== 'Cluster' };
+  }
+  return undefined;
+}
+
+/** Without a cluster, a kind that no CRD describes gets the plural that the API conventions give it. */
+function guessedResource(apiVersion: string, kind: string) {
+  return builtinResource(apiVersion, kind) ?? { resource: pluralOf(kind), namespaced: true };
+}
+
+function append(value: string, list: readonly string[]): string[] {
+  return [...list, value];
+}
