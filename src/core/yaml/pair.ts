@@ -28,7 +28,30 @@ function pairByKeys(
   const positions = new Map(left.map((identity, position) => [JSON.stringify(identity), position]));
   const result = right.map((identity) => positions.get(JSON.stringify(identity)) ?? -1);
   pairIncomplete(left, right, result);
+  pairRenamed(current, desired, keys, result);
   return result;
+}
+
+/** An item whose key changed and nothing else is the same item under a new name. */
+function pairRenamed(
+  current: readonly Json[],
+  desired: readonly Json[],
+  keys: readonly string[],
+  result: number[],
+): void {
+  const taken = new Set(result);
+  const free = current.flatMap((item, at) => (taken.has(at) ? [] : [{ at, rest: withoutKeys(item, keys) }]));
+  for (const [index, item] of desired.entries()) {
+    if (result[index] !== -1 || free.length === 0) continue;
+    const rest = withoutKeys(item, keys);
+    const found = rest === '{}' ? -1 : free.findIndex((other) => other.rest === rest);
+    if (found >= 0) result[index] = free.splice(found, 1)[0]?.at ?? -1;
+  }
+}
+
+function withoutKeys(item: Json, keys: readonly string[]): string {
+  if (!isObject(item)) return '{}';
+  return canonicalJson(Object.fromEntries(Object.entries(item).filter(([key]) => !keys.includes(key))));
 }
 
 /** The key fields of each item; undefined when an item has none of them, or two items have the same. */
