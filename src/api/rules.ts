@@ -14,13 +14,13 @@ export interface Rule<Value> {
   readonly field?: string;
 }
 
-export interface CelValidation {
+interface CelValidation {
   readonly rule: string;
   readonly message: string;
   readonly fieldPath?: string;
 }
 
-export const celKey = 'x-kubernetes-validations';
+const celKey = 'x-kubernetes-validations';
 
 export function withRules<Schema extends z.ZodType>(
   schema: Schema,

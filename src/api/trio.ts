@@ -1,7 +1,7 @@
 /** How conditions are made: the trio Ready, Reconciling, Stalled from what was found, and updates that keep time and order. */
 import type { Condition, ConditionStatus } from './condition.ts';
 
-export type Level = 'converged' | 'progressing' | 'stalled';
+type Level = 'converged' | 'progressing' | 'stalled';
 
 /** One thing Ready depends on. */
 export interface Contributor {

@@ -24,7 +24,7 @@ export interface CheckProblem {
   readonly fix?: string;
 }
 
-export interface SkippedObject {
+interface SkippedObject {
   readonly file: string;
   readonly line: number;
   readonly kind: string;

@@ -49,15 +49,15 @@ export interface MessageTemplates {
   readonly reconcileTemplate?: string | undefined;
 }
 
-export const clusterScope = '_cluster';
+const clusterScope = '_cluster';
 
-export const defaultLiveTemplate = `chore: sync {{.Count}} {{if eq .Count 1}}resource{{else}}resources{{end}}
+const defaultLiveTemplate = `chore: sync {{.Count}} {{if eq .Count 1}}resource{{else}}resources{{end}}
 {{range .Resources}}
 - [{{.Operation}}] {{.APIVersion}}/{{.Resource}}/{{.Namespace}}/{{.Name}}
 {{- end}}
 `;
 
-export const defaultReconcileTemplate =
+const defaultReconcileTemplate =
   'chore: reconcile {{.Count}} {{if eq .Count 1}}resource{{else}}resources{{end}}' +
   '{{with .Namespace}} in {{.}}{{end}}{{with .ResourceVersion}} (last resourceVersion: {{.}}){{end}}\n';
 
