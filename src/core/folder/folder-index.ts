@@ -85,6 +85,7 @@ export async function indexFolder(tree: Tree, folder: string, cache: IndexCache)
     kustomizations: entries.map((entry) => entry.path).filter((path) => roles.get(path) === 'kustomization'),
     unclear: entries
       .filter(({ path }) => isUnclear(path, roles.get(path), files.get(path)))
+      .filter(({ path, size }) => size <= maxReadBytes || !path.endsWith('.json'))
       .map(({ path, size }) => ({ path, searchable: size <= maxReadBytes })),
     skipped: entries.flatMap((entry) => skippedAs(entry.path, roles.get(entry.path), files.get(entry.path))),
     ignore,
@@ -154,7 +155,7 @@ function collect(
   return { documents, duplicates: [...claims.values()].filter((some) => some.length > 1), scaled };
 }
 
-/** Holds text that could describe an object although it gave no record. JSON is not edited, but appliers read it. */
+/** Holds text that could describe an object although it gave no record. JSON is not edited, but some appliers read it. */
 function isUnclear(path: string, role: Role | undefined, file: IndexedFile | undefined): boolean {
   if (role === 'foreign') return path.endsWith('.json');
   if (file === undefined) return false;

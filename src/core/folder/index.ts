@@ -19,7 +19,7 @@ export {
 } from './folder-index.ts';
 export { type IgnoreRules, ignoreNothing, readIgnoreFile } from './ignore.ts';
 export { type FolderLayout, folderLayout } from './layout.ts';
-export { couldDescribe, findDocument, isAutoscaled, type Lookup } from './lookup.ts';
+export { findDocument, isAutoscaled, type Lookup } from './lookup.ts';
 export {
   type FileDocument,
   type ParsedFile,
@@ -46,3 +46,4 @@ export {
   type Tree,
   type TreeEntry,
 } from './tree.ts';
+export { couldDescribe } from './unclear.ts';

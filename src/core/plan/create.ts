@@ -46,7 +46,7 @@ export async function decideCreate(
 
 async function possibleTwin(context: Context, object: ObjectId): Promise<string | undefined> {
   const unclear = await context.reader.unclear();
-  return unclear.find(({ text }) => text === undefined || couldDescribe(text, object))?.path;
+  return unclear.find(({ path, text }) => text === undefined || couldDescribe(path, text, object))?.path;
 }
 
 type Place =

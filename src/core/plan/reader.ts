@@ -1,5 +1,6 @@
 /** The files of the folder as text and documents, each read and parsed once per plan. */
 import type { FolderIndex, IndexedDocument, Tree } from '../folder/index.ts';
+import { identify, objectKey } from '../identity.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { decodeFile, type ReadDocument, readDocuments } from '../yaml/index.ts';
 
@@ -39,8 +40,16 @@ export function createReader(tree: Tree, index: FolderIndex): Reader {
     documents,
     async value(document) {
       const read = (await documents(document.path))[document.index];
-      if (read?.kind !== 'value' || !isObject(read.value)) {
-        throw new Error(`${document.path} has no document ${document.index + 1} as the index says`);
+      const found = read?.kind === 'value' ? identify(read.value) : undefined;
+      if (
+        read?.kind !== 'value' ||
+        !isObject(read.value) ||
+        found === undefined ||
+        objectKey(found) !== objectKey(document.id)
+      ) {
+        throw new Error(
+          `${document.path} is not the file that was indexed: document ${document.index + 1} is another`,
+        );
       }
       return read.value;
     },

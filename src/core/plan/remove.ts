@@ -65,7 +65,9 @@ function sweptOut(context: Context, object: ObjectId, document: IndexedDocument,
 async function withoutDocument(context: Context, object: ObjectId): Promise<Decision> {
   if (context.options.prune === 'Never') return { kind: 'unchanged', object };
   const unclear = await context.reader.unclear();
-  const path = unclear.find(({ text }) => text !== undefined && couldDescribe(text, object))?.path;
+  const path = unclear.find(
+    (one) => one.text !== undefined && couldDescribe(one.path, one.text, object),
+  )?.path;
   if (path === undefined) return { kind: 'unchanged', object };
   const text = `${describeObject(object)} was deleted live and may be described by ${path}, which cannot be read as manifests; remove it there`;
   return refused(object, 'InUnreadableFile', text, path);
