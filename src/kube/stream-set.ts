@@ -60,13 +60,13 @@ export class StreamSet {
   }
 
   #start(key: string, collection: Collection): void {
-    const { client, clock = systemClock, random = Math.random, stallMs, handlerFor } = this.#options;
+    const { client, clock = systemClock, random = Math.random, stallMs } = this.#options;
     const stream = new CollectionStream({
       client,
       collection,
       clock,
       random,
-      handler: handlerFor(collection),
+      handler: this.#options.handlerFor(collection),
       replaySlot: this.#replaySlot,
       ...(stallMs === undefined ? {} : { stallMs }),
     });

@@ -62,6 +62,7 @@ export function createTransport(open: () => ApiServerConfig, clock: Clock): Tran
   let config = open();
   let current: Credentials | undefined;
   let renewing: Promise<Credentials> | undefined;
+  let rejected = false;
   return {
     async send(request) {
       const credentials = await usable();
@@ -70,9 +71,9 @@ export function createTransport(open: () => ApiServerConfig, clock: Clock): Tran
         return response;
       response.discard();
       // A token that was replaced before its time: read everything again, once.
-      if (current === credentials) {
+      if (current?.readAt === credentials.readAt) {
         config = open();
-        current = undefined;
+        rejected = true;
       }
       return dispatch(await usable(), request);
     },
@@ -83,7 +84,7 @@ export function createTransport(open: () => ApiServerConfig, clock: Clock): Tran
   };
 
   async function usable(): Promise<Credentials> {
-    if (current !== undefined && clock.now() - current.readAt < credentialsForMs) return current;
+    if (current !== undefined && !rejected && clock.now() - current.readAt < credentialsForMs) return current;
     renewing ??= renew().finally(() => {
       renewing = undefined;
     });
@@ -95,8 +96,12 @@ export function createTransport(open: () => ApiServerConfig, clock: Clock): Tran
     const read = await readCredentials(config, clock.now());
     // Same certificates: the connections we have stay good, only the headers may be new.
     const keep = previous !== undefined && previous.fingerprint === read.fingerprint;
-    if (previous !== undefined && !keep) void previous.dispatcher.close();
-    if (keep) void read.dispatcher.close();
+    if (previous !== undefined) {
+      // Streams still open on the old one go on until they end.
+      const unused = keep ? read.dispatcher : previous.dispatcher;
+      unused.close().catch(() => undefined);
+    }
+    rejected = false;
     current = keep ? { ...read, dispatcher: previous.dispatcher } : read;
     return current;
   }

@@ -194,6 +194,21 @@ describe('the API client', () => {
     );
   });
 
+  it('ends a list with the failure of a page', async () => {
+    server.behave(({ query }, response) => {
+      if (query.has('continue')) sendStatus(response, 410, 'Expired');
+      else sendList(response, [configMap('a', 1)], 9, 'next');
+    });
+    const kinds: string[] = [];
+    for await (const page of client().list(maps)) kinds.push(page.kind);
+    assert.deepEqual(kinds, ['ok', 'gone']);
+    assert.equal((await client().listAll(maps)).kind, 'gone');
+    server.behave((_request, response) =>
+      sendList(response, [configMap('a', 1, { text: 'x'.repeat(9000) })], 9),
+    );
+    assert.equal((await client({ responseLimit: 5000 }).listAll(maps)).kind, 'too-large');
+  });
+
   it('lists by pages of 500 and leaves the version open', async () => {
     server.behave((_request, response) => sendList(response, [], 3));
     await client().listAll(maps, { labelSelector: 'app in (a,b)', fieldSelector: 'metadata.name=x' });

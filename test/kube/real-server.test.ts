@@ -10,8 +10,10 @@ import { CollectionStream } from '../../src/kube/watch.ts';
 import { type ControlPlane, startControlPlane } from '../cluster/control-plane.ts';
 import { until } from '../cluster/wait.ts';
 import { configOf } from './fault-server.ts';
+import { ManualClock } from './manual-clock.ts';
 import { clientFor, clusterMissing, ok } from './real-cluster.ts';
 import { type Recorder, recorder } from './recorder.ts';
+import { startSwallowingProxy } from './swallowing-proxy.ts';
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps', namespace: 'default' } as const;
 const clusterRoles = {
@@ -100,6 +102,40 @@ describe('a real API server', function () {
     );
     const upserts = handler.told.filter((word) => word.endsWith('after-restart'));
     assert.deepEqual(upserts, ['~after-restart']);
+  });
+
+  it('gets over a connection that swallows everything, within two minutes and with one watch', async () => {
+    const proxy = await startSwallowingProxy({ host: '127.0.0.1', port: Number(new URL(cluster.url).port) });
+    const clock = new ManualClock();
+    const text = readFileSync(cluster.kubeconfig, 'utf8').replace(
+      cluster.url,
+      `https://127.0.0.1:${proxy.port}`,
+    );
+    const transport = createTransport(() => configOf({ from: 'text', text }), clock);
+    const client = createKubeClient({ transport, version: '0.0.0-test', clock });
+    const handler = recorder();
+    const stream = new CollectionStream({
+      client,
+      collection: { ...configMaps, labelSelector: '' },
+      handler,
+      clock,
+      random: () => 0.5,
+    });
+    open.push(stream);
+    void stream.run();
+    await until('the snapshot', () => handler.told.includes('streaming'));
+    proxy.swallow();
+    ok(await admin.create(configMaps, map('in-the-gap', {})));
+    await until('the timer of the stall', () => clock.waiting().includes(90_000));
+    clock.advance(90_000);
+    await until('the pause', () => clock.waiting().includes(1000));
+    clock.advance(1000);
+    await until('the event', () => handler.told.includes('~in-the-gap'));
+    assert.deepEqual(stream.counts, { ...stream.counts, sessions: 2, snapshots: 1, stalls: 1 });
+    assert.equal(proxy.connections(), 1);
+    await stream.stop();
+    await client.close();
+    await proxy.close();
   });
 
   it('starts a new snapshot when the server has forgotten the version to resume from', async () => {

@@ -192,6 +192,31 @@ describe('a collection stream under faults', () => {
     assert.equal(handler.snapshots[0]?.via, 'pages');
   });
 
+  it('takes a new snapshot when the server dislikes what it is asked to resume from', async () => {
+    const { handler, nextAttempt } = await start((request, response) => {
+      if (request.kind === 'watch') return sendStatus(response, 400, 'BadRequest', 'invalid resourceVersion');
+      sendBookmark(response, 9, true);
+      if (bench.server.requests.length === 1) response.end();
+    });
+    await nextAttempt();
+    await nextAttempt();
+    await eventually('the snapshot', () => handler.snapshots.length === 2);
+    assert.equal(bench.server.requests.at(-1)?.kind, 'watch-list');
+  });
+
+  it('stops in the middle of a page without settling it', async () => {
+    const { handler, stream, running } = await start(
+      (request, response) => {
+        if (request.kind === 'watch-list') return sendStatus(response, 400, 'BadRequest');
+        sendList(response, [configMap('a', 1), configMap('b', 2)], 30);
+      },
+      { told: { upsert: () => void stream.stop() } },
+    );
+    await running;
+    assert.equal(stream.counts.snapshots, 0);
+    assert.equal(handler.told.join(' '), 'replaying');
+  });
+
   it('never settles a streaming list that broke off', async () => {
     const { handler, nextAttempt } = await start((_request, response) => {
       sendEvent(response, 'ADDED', configMap('a', 3));
