@@ -11,7 +11,6 @@ export {
   type FieldOwnership,
   fieldOwners,
   knownAppliers,
-  knownControllers,
   type ManagerRules,
   type Role,
   roleOf,

@@ -63,12 +63,17 @@ export type Intent =
 export function intentOf(input: IntentInput): Intent {
   const { live, document } = input;
   if (isTerminating(live) || neverMirrored(live) !== undefined) return { kind: 'none', notices: [] };
-  const sanitized = sanitize(live);
+  const sanitized = asStored(sanitize(live));
   if (input.handled !== undefined && equalJson(input.handled, sanitized)) {
     return document === undefined ? untouched() : { kind: 'none', notices: [] };
   }
   const look = lookAt(input, sanitized);
   return document === undefined ? withoutDocument(input, look) : withDocument(input, document, look);
+}
+
+/** A Secret as the server keeps it; hand-made "live" objects may still hold stringData. */
+function asStored(object: JsonObject): JsonObject {
+  return isSecret(object) ? viewSecret(object).document : object;
 }
 
 interface Look {
@@ -135,7 +140,8 @@ function applyEdits(rules: MergeRules, bases: readonly (JsonObject | undefined)[
   const merged = mergeValue(rules, { path: [], document, bases, live: look.sanitized });
   if (!isObject(merged) || merged === document) return document;
   const pruning = pruningOf(rules, look, document);
-  return completeDefaults(pruning, prune(pruning, merged));
+  const pruned = prune(pruning, merged);
+  return equalJson(pruned, document) ? document : completeDefaults(pruning, pruned);
 }
 
 function pruningOf(rules: MergeRules, look: Look, before: JsonObject | undefined): Pruning {
@@ -169,8 +175,7 @@ function policyOf(input: IntentInput): Policy {
 /** Offline there may be no revision to look at; the document itself is then what the applier applied. */
 function candidatesOf(input: IntentInput, document: JsonObject | undefined): readonly JsonObject[] {
   const { candidates = [] } = input;
-  if (candidates.length > 0)
-    return candidates.map((candidate) => (isSecret(candidate) ? viewSecret(candidate).document : candidate));
+  if (candidates.length > 0) return candidates.map(asStored);
   return document === undefined ? [] : [document];
 }
 
@@ -194,9 +199,8 @@ function overwrittenFields(
 ): readonly FieldChange[] {
   const base = input.handled ?? input.candidates?.[0];
   if (base === undefined || (input.handled === undefined && !input.applierKnown)) return [];
-  const viewed = isSecret(base) ? viewSecret(base).document : base;
   const traced = traceChanges(input.schema, document, edited);
-  const lost = overwrittenOf(input.schema, traced, document, edited, viewed);
+  const lost = overwrittenOf(input.schema, traced, document, edited, asStored(base));
   const places = new Set(lost.map(({ path }) => inData(path)));
   return fields.filter(({ path }) => places.has(inData(path)));
 }

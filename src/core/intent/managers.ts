@@ -27,7 +27,7 @@ export const knownAppliers = {
  * Globs of managers that are programs. The default manager name is the binary's, so `manager` and `controller` are what most
  * operators go by; no tool for people has these names.
  */
-export const knownControllers: readonly string[] = [
+const knownControllers: readonly string[] = [
   'gitops-reverser',
   'kube-controller-manager',
   'kube-scheduler',
@@ -73,7 +73,7 @@ export function roleOf(owner: FieldOwner, rules: ManagerRules): Role {
 }
 
 /** `*` stands for any text, `?` for one character. Linear in the text for each star. */
-export function matchesGlob(glob: string, text: string): boolean {
+function matchesGlob(glob: string, text: string): boolean {
   let at = 0;
   let from = 0;
   let star = -1;

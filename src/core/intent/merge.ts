@@ -6,7 +6,7 @@
  * document after the edit is known.
  */
 import { isObject, type Json, type JsonObject, type Path } from '../json.ts';
-import { holdsUnowned, isUnowned } from '../sanitize/unowned.ts';
+import { holdsUnowned, isUnowned } from '../sanitize/index.ts';
 import { isEdit, isStated, vanishes } from './judge.ts';
 import { mergeList } from './lists.ts';
 import { isKeyed } from './pairs.ts';

@@ -1,7 +1,7 @@
 /**
  * Secrets: the server folds `stringData` into `data`, so a document is compared in that form and changed in its own.
  */
-import { isObject, type Json, type JsonObject, type Path } from '../json.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
 import { isMissing, member } from './place.ts';
 
 /** A document as the server would hold it, and the way back. */
@@ -98,11 +98,4 @@ function decodeText(value: Json): string | undefined {
   const bytes = Buffer.from(value, 'base64');
   const text = bytes.toString('utf8');
   return Buffer.from(text, 'utf8').equals(bytes) ? text : undefined;
-}
-
-/** Where a field of the viewed document stands in its own form. */
-export function statedPath(document: JsonObject, path: Path): Path {
-  const [top, key, ...rest] = path;
-  if (top !== 'data' || typeof key !== 'string') return path;
-  return isMissing(member(document.stringData, key)) ? path : ['stringData', key, ...rest];
 }

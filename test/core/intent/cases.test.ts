@@ -5,8 +5,9 @@ import { parseAllDocuments } from 'yaml';
 import { identify, objectKey } from '../../../src/core/identity.ts';
 import { type Intent, type IntentInput, intentOf } from '../../../src/core/intent/index.ts';
 import { kindSchema } from '../../../src/core/intent/schema/index.ts';
-import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts';
-import { neverMirrored } from '../../../src/core/sanitize/index.ts';
+import { setAt } from '../../../src/core/intent/surgery.ts';
+import { isObject, type Json, type JsonObject, type Path } from '../../../src/core/json.ts';
+import { neverMirrored, sanitize } from '../../../src/core/sanitize/index.ts';
 
 const corpus = '../shared/cases';
 
@@ -91,6 +92,90 @@ describe('intent: the cases from the field, as values', () => {
       }
     });
   }
+
+  /** The one live object of a case, changed at some places, and its document. */
+  function nextStep(id: string, changes: [Path, Json][]): { live: JsonObject; document: JsonObject } {
+    const root = caseFolder(id);
+    const [live = {}] = readObjects(readFileSync(join(root, 'live.yaml'), 'utf8'));
+    const changed = changes.reduce((object, [path, value]) => setAt(object, path, value), live);
+    return {
+      live: changed,
+      document: readTree(join(root, 'after')).get(keyOf(live)) ?? assert.fail('no document'),
+    };
+  }
+
+  const podSpec = ['spec', 'template', 'spec'];
+  const steps: { id: string; says: string; changes: [Path, Json][]; fields: Record<string, Json> }[] = [
+    {
+      id: 'B12',
+      says: 'one more field is set live: that field and no default',
+      changes: [[[...podSpec, 'terminationGracePeriodSeconds'], 60]],
+      fields: { 'spec.template.spec.terminationGracePeriodSeconds': 60 },
+    },
+    {
+      id: 'B14',
+      says: 'one quantity changes: the other three keep their spelling',
+      changes: [[[...podSpec, 'containers', 0, 'resources', 'requests', 'memory'], '1536Mi']],
+      fields: { 'spec.template.spec.containers[db].resources.requests.memory': '1536Mi' },
+    },
+    {
+      id: 'B17',
+      says: 'a person sets a field beside the controller’s: only that one is added',
+      changes: [[['webhooks', 0, 'timeoutSeconds'], 5]],
+      fields: { 'webhooks[prices.guard.example.test].timeoutSeconds': 5 },
+    },
+  ];
+  for (const { id, says, changes, fields } of steps) {
+    for (const [name, folder] of Object.entries({ 'a Flux folder': fluxFolder, 'a mirror': mirror })) {
+      it(`${id}, second step, in ${name}: ${says}`, () => {
+        const { live, document } = nextStep(id, changes);
+        const intent = decide(live, document, folder);
+        assert.ok(intent.kind === 'edit');
+        assert.deepEqual(Object.fromEntries(intent.fields.map(({ where, after }) => [where, after])), fields);
+      });
+    }
+  }
+
+  it('B12, third step: a stated field that now equals the default stays in the file', () => {
+    const { live, document } = nextStep('B12', []);
+    const stating = setAt(document, ['spec', 'revisionHistoryLimit'], 10);
+    assert.equal(decide(live, stating, fluxFolder).kind, 'none');
+    assert.equal(decide(live, stating, mirror).kind, 'none');
+  });
+
+  it('B23: the edits of production are the memory and the replicas, seen against the rendered document', () => {
+    const root = caseFolder('B23');
+    const [live = {}] = readObjects(readFileSync(join(root, 'live.yaml'), 'utf8'));
+    const base =
+      readTree(join(root, 'before', 'apps', 'shop', 'base'))
+        .values()
+        .next().value ?? {};
+    const memory = [...podSpec, 'containers', 0, 'resources', 'limits', 'memory'];
+    const rendered = setAt(
+      setAt(setAt(base, memory, '512Mi'), ['spec', 'replicas'], 3),
+      ['metadata', 'namespace'],
+      'shop-prod',
+    );
+    const intent = decide(live, rendered, fluxFolder);
+    assert.ok(intent.kind === 'edit');
+    assert.deepEqual(
+      intent.fields.map(({ where, before, after }) => [where, before, after]),
+      [
+        ['spec.replicas', 3, 5],
+        ['spec.template.spec.containers[web].resources.limits.memory', '512Mi', '768Mi'],
+      ],
+    );
+  });
+
+  it('B33: what was edited while the watch was dead is found against the object seen before', () => {
+    const root = caseFolder('B33');
+    const [live = {}] = readObjects(readFileSync(join(root, 'live.yaml'), 'utf8'));
+    const seen = readObjects(readFileSync(join(root, 'seen-before-gap.yaml'), 'utf8'));
+    const handled = sanitize(seen.find((object) => keyOf(object) === keyOf(live)) ?? {});
+    const document = readTree(join(root, 'before')).get(keyOf(live));
+    const intent = decide(live, document, { ...fluxFolder, handled });
+    assert.deepEqual(outcome(intent, document), readTree(join(root, 'after')).get(keyOf(live)));
+  });
 });
 
 /** A targetPort equal to the port is tolerated in that case, and a default we leave out. */

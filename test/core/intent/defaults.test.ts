@@ -82,6 +82,32 @@ describe('intent: what the server fills in', () => {
     assert.deepEqual(edits({ live, git, mirror: true }), fields);
   });
 
+  it('is written when the edit turned it into something else: policyTypes stays as it was', () => {
+    const policy = (spec: string) =>
+      read(
+        `apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: p, namespace: shop}\nspec: ${spec}`,
+      );
+    const live = policy('{podSelector: {}, ingress: [{}], egress: [{}], policyTypes: [Ingress]}');
+    const handled = policy('{podSelector: {}, ingress: [{}], policyTypes: [Ingress]}');
+    const git = policy('{podSelector: {}, ingress: [{}]}');
+    const fields = { 'spec.egress': [undefined, [{}]], 'spec.policyTypes': [undefined, ['Ingress']] };
+    assert.deepEqual(edits({ handled, live, git }), fields);
+    assert.deepEqual(edits({ live, git, mirror: true }), fields);
+  });
+
+  it('may outlive its source: imagePullPolicy is decided once', () => {
+    const pod = (image: string, policy: string) =>
+      deployment(
+        '{}',
+        `{containers: [{name: web, image: "${image}"${policy === '' ? '' : `, imagePullPolicy: ${policy}`}}]}`,
+      );
+    const scene = { handled: pod('web', 'Always'), live: pod('web:1.2', 'Always'), git: pod('web', '') };
+    assert.deepEqual(edits(scene), { 'spec.template.spec.containers[web].image': ['web', 'web:1.2'] });
+    assert.deepEqual(edits({ ...scene, live: pod('web', 'Never') }), {
+      'spec.template.spec.containers[web].imagePullPolicy': [undefined, 'Never'],
+    });
+  });
+
   it('keeps one of two fields that copy each other', () => {
     const twins = deployment(
       '{}',

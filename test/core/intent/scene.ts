@@ -21,7 +21,7 @@ export interface Scene {
   autoscaled?: boolean;
 }
 
-export interface Ownership {
+interface Ownership {
   fields: JsonObject;
   subresource: string;
 }
