@@ -142,9 +142,8 @@ function isPodRequest(context: Context): boolean {
 function isPolicyTypes(context: Context): boolean {
   const egress = readDocument(context, 0, ['spec', 'egress'])?.value;
   const types = Array.isArray(egress) && egress.length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
-  return typeof context.path.at(-1) === 'number'
-    ? types[Number(context.path.at(-1))] === context.value
-    : equalValue(context.value, types);
+  // Of an item the whole list is asked: one type alone says nothing.
+  return equalValue(valueAt(context.live, ['spec', 'policyTypes']), types);
 }
 
 /** The same resource under another key of the same limit. */

@@ -43,6 +43,8 @@ export interface KindSchema {
   isSet(path: Path): boolean;
   /** The whole map is one value (selectors, references). The server may still add defaults inside it. */
   isAtomicMap(path: Path): boolean;
+  /** A map with free keys (labels, data, limits), whose entries stand for themselves; false where nothing is known. */
+  isMap(path: Path): boolean;
   meaning(path: Path): Meaning;
   /**
    * Why a field that `live` has at `path` and `document` lacks is not an edit; undefined when a person set it. A container

@@ -10,6 +10,7 @@ import { type TypeNode, typeAt } from './types.ts';
 
 /** Is the live field what the schema fills in for this document? */
 export function schemaDefault(facts: Facts, schema: KindSchema, context: Context): boolean {
+  if (hasParent(context) && isKeptNull(facts, context)) return false;
   if (isDefault(facts, schema, context.path, context.value)) {
     if (hasParent(context) || context.path.length - 1 <= context.aligned.length) return true;
     const parent = context.path.slice(0, -1);
@@ -27,6 +28,12 @@ export function schemaDefault(facts: Facts, schema: KindSchema, context: Context
 export function initialAt(facts: Facts, path: Path): Json | undefined {
   const node = typeAt(facts.type, path);
   return node?.initial === undefined ? undefined : filled(node.initial, node);
+}
+
+/** The document states a null that the schema allows: the server keeps it. */
+function isKeptNull(facts: Facts, context: Context): boolean {
+  const path = [...context.aligned, context.path.at(-1) ?? ''];
+  return typeAt(facts.type, context.path)?.nullable === true && valueAt(context.document, path) === null;
 }
 
 function isDefault(facts: Facts, schema: KindSchema, path: Path, value: Json): boolean {

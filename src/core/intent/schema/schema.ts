@@ -17,6 +17,7 @@ export function kindSchema(apiVersion: string, kind: string, crds?: CrdSchemas):
     keyDefaults: (path) => typeAt(facts.type, path)?.keyDefaults ?? {},
     isSet: (path) => typeAt(facts.type, path)?.set ?? false,
     isAtomicMap: (path) => typeAt(facts.type, path)?.atomic ?? false,
+    isMap: (path) => typeAt(facts.type, path)?.map ?? false,
     meaning: (path) => typeAt(facts.type, path)?.meaning ?? 'exact',
     explain: (field) => explain(facts, schema, field),
     unexplained: (field) => unexplainedWithin(facts, schema, field),
