@@ -51,6 +51,43 @@ function upserts(live: readonly JsonObject[], handled: readonly JsonObject[] = [
   });
 }
 
+/** The objects as they were in sync with Git: `before/` with what the server had filled in. */
+function earlier(before: Files, live: readonly JsonObject[]): JsonObject[] {
+  const documents = new Map<string, JsonObject>();
+  for (const path of before.keys()) {
+    for (const document of readDocuments(text(before, path))) {
+      if (document.kind !== 'value' || !isObject(document.value)) continue;
+      if (identify(document.value) !== undefined) documents.set(keyOf(document.value), document.value);
+    }
+  }
+  return live.flatMap((object) => {
+    const document = documents.get(keyOf(object));
+    const value = document === undefined ? undefined : overlay(object, document);
+    return isObject(value) ? [value] : [];
+  });
+}
+
+function overlay(live: Json | undefined, document: Json): Json {
+  if (Array.isArray(document)) {
+    const items = Array.isArray(live) ? live : [];
+    return document.map((item) => {
+      const own = items.find(
+        (one) => isObject(one) && isObject(item) && one.name === item.name && item.name !== undefined,
+      );
+      return own === undefined ? item : overlay(own, item);
+    });
+  }
+  if (!isObject(document)) return document;
+  const members: JsonObject = isObject(live) ? { ...live } : {};
+  for (const [key, value] of Object.entries(document)) members[key] = overlay(members[key], value);
+  if (isObject(members.annotations)) {
+    // The restart is the edit of B16; nothing in Git tells it from what the server fills in.
+    const { 'kubectl.kubernetes.io/restartedAt': _restart, ...rest } = members.annotations;
+    members.annotations = rest;
+  }
+  return members;
+}
+
 function keyOf(object: JsonObject): string {
   const id = identify(object);
   assert.ok(id);
@@ -163,6 +200,13 @@ describe('cases from the field', () => {
       assertSame(result, after);
       assert.deepEqual((await planOn(result, upserts(live))).edits, []);
       assert.deepEqual((await planOn(result, upserts(live, live))).edits, [], 'with this live state handled');
+    });
+
+    it(`${id} gives the same tree when the state before the edit is known`, async function () {
+      const { before, after, live } = await load(this, id);
+      const planned = await planOn(before, upserts(live, earlier(before, live)));
+      assert.deepEqual(planned.refused, []);
+      assertSame(applied(before, planned), after);
     });
 
     it(`${id} does the same as a diff of the command that git applies`, async function () {
