@@ -120,7 +120,8 @@ export function createCaller(options: CallerOptions): Caller {
     });
     call.signal?.addEventListener('abort', end, { once: true });
     try {
-      return await run(controller.signal);
+      // Getting the credentials cannot be called off, so it is left behind when time is up.
+      return await Promise.race([run(controller.signal), rejectedBy(controller.signal)]);
     } catch (error) {
       if (late) return { kind: 'unreachable', message: `${call.what}: no answer within ${deadlineMs} ms` };
       return call.signal?.aborted ? aborted(call.what) : unreachable(call.what, error);
@@ -129,6 +130,12 @@ export function createCaller(options: CallerOptions): Caller {
       call.signal?.removeEventListener('abort', end);
     }
   }
+}
+
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }
 
 async function failed(call: Call, response: HttpResponse): Promise<KubeFailure> {

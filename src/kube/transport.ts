@@ -53,6 +53,8 @@ interface Credentials {
 
 /** How long read credentials serve: token files and exec plugins are asked again after that. */
 const credentialsForMs = 10_000;
+/** For reading them; an exec plugin may hang. */
+const credentialsDeadlineMs = 20_000;
 
 /**
  * Makes the transport of one cluster.
@@ -85,10 +87,21 @@ export function createTransport(open: () => ApiServerConfig, clock: Clock): Tran
 
   async function usable(): Promise<Credentials> {
     if (current !== undefined && !rejected && clock.now() - current.readAt < credentialsForMs) return current;
-    renewing ??= renew().finally(() => {
+    renewing ??= inTime(renew()).finally(() => {
       renewing = undefined;
     });
     return renewing;
+  }
+
+  function inTime(renewal: Promise<Credentials>): Promise<Credentials> {
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(credentialsDeadlineMs, () => {
+        reject(
+          new Error(`the credentials of the kubeconfig were not there within ${credentialsDeadlineMs} ms`),
+        );
+      });
+      renewal.then(resolve, reject).finally(cancel);
+    });
   }
 
   async function renew(): Promise<Credentials> {

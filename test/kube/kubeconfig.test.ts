@@ -13,7 +13,7 @@ import {
 import { createTransport } from '../../src/kube/transport.ts';
 import { type Folder, temporaryFolder } from '../cluster/folder.ts';
 import { type FaultServer, plainKubeconfig, sendJson, sendStatus, startFaultServer } from './fault-server.ts';
-import { ManualClock } from './manual-clock.ts';
+import { eventually, ManualClock } from './manual-clock.ts';
 
 const namespace = { group: '', version: 'v1', resource: 'namespaces', namespace: '', name: 'shop' } as const;
 
@@ -157,6 +157,27 @@ describe('the credentials of a kubeconfig', () => {
     clock.advance(5000);
     assert.equal((await client.get(namespace)).kind, 'unauthorized');
     assert.equal(server.requests.length <= 3, true);
+  });
+
+  it('come from a plugin only so long as it answers in time', async () => {
+    const folderOfPlugin = join(folder.path, 'plugin');
+    writeFileSync(folderOfPlugin, '#!/bin/sh\nexec sleep 1\n', { mode: 0o700 });
+    const text = plainKubeconfig(server.url, { exec: { command: folderOfPlugin, args: [] } });
+    const loaded = loadKubeConfig(
+      { from: 'text', text },
+      { ...strictPolicy, allowInsecureTLS: true, allowExec: true },
+    );
+    const config = loaded.ok ? loaded.config : assert.fail(loaded.message);
+    const client = createKubeClient({ transport: createTransport(() => config, clock), version: '0', clock });
+    const result = client.get(namespace, { deadlineMs: 3000 });
+    await eventually('both deadlines', () => clock.waiting().length === 2);
+    clock.advance(3000);
+    assert.deepEqual(await result, {
+      kind: 'unreachable',
+      message: 'get namespaces/shop: no answer within 3000 ms',
+    });
+    clock.advance(30_000);
+    assert.equal(server.requests.length, 0);
   });
 
   it('that cannot be read are unreachable, without their content', async () => {
