@@ -17,7 +17,7 @@ const capMs = 60_000;
 const jitter = 0.2;
 
 /** How long a session must live to count as a recovery. */
-export const healthyAfterMs = 30_000;
+const healthyAfterMs = 30_000;
 
 export function afterSession(backoff: Backoff, livedMs: number): Backoff {
   return { failures: livedMs >= healthyAfterMs ? 1 : backoff.failures + 1 };

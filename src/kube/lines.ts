@@ -2,7 +2,7 @@
 
 const newline = 0x0a;
 
-export interface Lines {
+interface Lines {
   /** The lines that became whole, empty ones left out. */
   readonly lines: readonly string[];
   /** The line after these exceeds the limit; nothing more can be read. */
