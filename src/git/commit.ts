@@ -2,11 +2,10 @@
  * Commits without a work tree: one `git fast-import` run for a chain of commits, however many files they change.
  */
 
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type Git, git, succeeded } from './command.ts';
 import { failed, failureOf, type GitFailure } from './failure.ts';
 import { type CommitSpec, commitChain, joinStream, type StreamPart } from './import-stream.ts';
+import { removeLeftovers } from './leftovers.ts';
 import { checkedId, importRef } from './refs.ts';
 import type { Signer } from './signing.ts';
 
@@ -57,13 +56,9 @@ export async function fastImport(
   const args = ['fast-import', '--quiet', '--force', '--done', '--date-format=raw', '--cat-blob-fd=1'];
   const result = await git(repository, args, { input: joinStream(stream) });
   if (succeeded(result)) return { kind: 'ok', output: result.stdout.toString() };
-  await removeCrashReports(repository.dir);
-  return failureOf(result, doing);
-}
-
-/** A crash report repeats the commands of the stream. */
-async function removeCrashReports(dir: string): Promise<void> {
-  for (const name of await readdir(dir)) {
-    if (name.startsWith('fast_import_crash_')) await rm(join(dir, name), { force: true });
-  }
+  const stderr = result.stderr.replace(/^fast-import: dumping crash report.*$/m, '');
+  const failure = failureOf({ ...result, stderr }, doing);
+  // A crash report repeats the commands of the stream; a draft takes the room that others need.
+  removeLeftovers(repository);
+  return failure;
 }

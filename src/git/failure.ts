@@ -29,7 +29,10 @@ export interface GitFailure {
 const maxMessageLength = 1_000;
 
 const table: readonly (readonly [RegExp, GitFailureReason])[] = [
-  [/No space left on device|Disk quota exceeded|ENOSPC|EDQUOT|file too large|File too large/, 'DiskFull'],
+  [
+    /No space left on device|Out of diskspace|Disk quota exceeded|ENOSPC|EDQUOT|file too large|File too large/,
+    'DiskFull',
+  ],
   [
     /Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|No .* host key is known for/,
     'HostKeyUnknown',
@@ -69,7 +72,7 @@ const table: readonly (readonly [RegExp, GitFailureReason])[] = [
   [/Operation too slow|timed out|Timeout, server .* not responding/i, 'TimedOut'],
   [/certificate|SSL|TLS|gnutls/i, 'RemoteUnreachable'],
   [
-    /loose object .* is corrupt|object file .* is empty|is corrupt|unable to read (?:tree|sha1 file)|missing (?:blob|tree|commit)|bad object|Could not read [0-9a-f]{40}|inflate: data stream error|packfile .* (?:cannot be accessed|does not match|claims to have)|not a git repository: |bad (?:config|numeric config)|bad tree object|invalid sha1 pointer|did not send all necessary objects|unable to find [0-9a-f]{40}/i,
+    /loose object .* is corrupt|object file .* is empty|is corrupt|unable to read (?:tree|sha1 file)|missing (?:blob|tree|commit)|bad object|Could not read [0-9a-f]{40}|inflate: data stream error|packfile .* (?:cannot be accessed|does not match|claims to have)|not a git repository: |bad (?:config|numeric config)|bad tree object|invalid sha1 pointer|did not send all necessary objects|unable to find [0-9a-f]{40}|not a valid (?:commit|object|tree)/i,
     'CorruptRepository',
   ],
   [

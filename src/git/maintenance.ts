@@ -18,7 +18,8 @@ export type MaintenanceResult =
   | GitFailure;
 
 const defaultMaxLooseObjects = 4_000;
-const defaultMaxPacks = 20;
+/** Every fetch that brings something leaves a pack: git checks objects only on that way. */
+const defaultMaxPacks = 50;
 /** A branch that was rewritten can still be compared with what it was for this long. */
 const keepUnnamed = '3.days.ago';
 const deadlineMs = 10 * 60_000;

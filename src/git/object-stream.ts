@@ -117,7 +117,7 @@ export class ObjectStream {
       stdio: 'pipe',
       detached: true,
     });
-    children.add(child);
+    children.add(child, 'resident');
     this.#child = child;
     this.#head = Buffer.alloc(0);
     this.#answer = undefined;

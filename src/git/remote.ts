@@ -7,6 +7,7 @@ import type { RepositoryUrl } from '../core/repository-url.ts';
 import { type Git, type GitOptions, git, succeeded } from './command.ts';
 import type { Environment } from './environment.ts';
 import { cleanText, failed, failureOf, type GitFailure } from './failure.ts';
+import { removeLeftovers } from './leftovers.ts';
 import { branchRef, checkedId, readRef, remoteRef } from './refs.ts';
 import type { RunResult } from './run.ts';
 
@@ -103,7 +104,9 @@ export async function fetchBranch(repository: Git, channel: Channel, branch: str
   if (!succeeded(result)) {
     if (result.ended === 'exit' && /couldn't find remote ref /i.test(result.stderr))
       return { kind: 'missing', previous };
-    return failureOf(result, `fetching branch ${branch}`);
+    const failure = failureOf(result, `fetching branch ${branch}`);
+    removeLeftovers(repository);
+    return failure;
   }
   const tip = await readRef(repository, ref);
   if (tip === undefined)

@@ -35,15 +35,21 @@ const graceMs = 1_000;
 /** The programs of one repository that are running, so that they can be ended together. */
 export class Children {
   readonly #living = new Set<ChildProcess>();
+  readonly #tasks = new Set<ChildProcess>();
 
-  add(child: ChildProcess): void {
-    this.#living.add(child);
-    child.once('close', () => this.#living.delete(child));
-    child.once('error', () => this.#living.delete(child));
+  /** A task comes to its end by itself; a resident process does not. */
+  add(child: ChildProcess, kind: 'task' | 'resident'): void {
+    const sets = kind === 'task' ? [this.#living, this.#tasks] : [this.#living];
+    for (const set of sets) set.add(child);
+    const remove = () => {
+      for (const set of sets) set.delete(child);
+    };
+    child.once('close', remove);
+    child.once('error', remove);
   }
 
-  get size(): number {
-    return this.#living.size;
+  get tasks(): number {
+    return this.#tasks.size;
   }
 
   killAll(): void {
@@ -61,7 +67,7 @@ export function run(request: RunRequest, children: Children): Promise<RunResult>
       // A group of its own: git's transport programs are killed with it.
       detached: true,
     });
-    children.add(child);
+    children.add(child, 'task');
     const stdout: Buffer[] = [];
     const stderr = new BoundedText();
     let bytes = 0;

@@ -131,7 +131,7 @@ async function writeSsh(folder: string, { credentials, knownHosts }: Access): Pr
 /** ssh and ssh-keygen ask this helper for the passphrase of a key, and for nothing else. */
 export async function writePassphrase(folder: string, passphrase: string): Promise<Environment> {
   await writePrivate(join(folder, 'passphrase'), passphrase);
-  const helper = await writeHelper(folder, [[`${shellQuote('Enter passphrase ')}*`, 'passphrase']]);
+  const helper = await writeHelper(folder, [[`${shellQuote('Enter passphrase')}*`, 'passphrase']]);
   return { SSH_ASKPASS: helper, SSH_ASKPASS_REQUIRE: 'force' };
 }
 

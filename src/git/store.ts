@@ -3,10 +3,11 @@
  * `owner` the lock. Makes it, mends what a killed process left, and makes it anew when it is broken.
  */
 import { rmSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Git, git, succeeded } from './command.ts';
 import { failureOf, type GitFailure } from './failure.ts';
+import { removeLeftovers } from './leftovers.ts';
 import { lockFile } from './lock.ts';
 
 export interface TransportRules {
@@ -65,7 +66,7 @@ export async function prepareStore(
     const made = await createBare(repository, rules);
     return made ?? { kind: 'ok', state: 'new' };
   }
-  await removeLeftovers(repository.dir);
+  removeLeftovers(repository);
   await writeConfig(repository.dir, rules);
   if (await isSound(repository)) return { kind: 'ok', state: 'kept' };
   const made = await recreateStore(repository, rules);
@@ -110,24 +111,9 @@ async function isSound(repository: Git): Promise<boolean> {
     .toString()
     .split(/\s+/)
     .filter((word) => /^[0-9a-f]{40}$/.test(word));
+  if (ids.length === 0) return true;
   const check = await git(repository, ['cat-file', '--batch-check'], { input: `${ids.join('\n')}\n` });
   return succeeded(check) && !check.stdout.includes(' missing');
-}
-
-/** Lock files, half-written objects and crash reports: nobody writes here but us, and we have just begun. */
-async function removeLeftovers(dir: string): Promise<void> {
-  const names = await readdir(dir, { recursive: true, withFileTypes: true });
-  for (const entry of names) {
-    const inPack = entry.parentPath.endsWith('/objects/pack');
-    const leftover =
-      entry.name.endsWith('.lock') ||
-      entry.name === 'gc.pid' ||
-      /^(?:fast_import_crash_|tmp_|\.tmp-|incoming-)/.test(entry.name) ||
-      (inPack && /\.(?:tmp|keep)$/.test(entry.name));
-    if (leftover && (entry.isFile() || entry.isDirectory())) {
-      await rm(join(entry.parentPath, entry.name), { recursive: true, force: true });
-    }
-  }
 }
 
 async function writeConfig(dir: string, rules: TransportRules): Promise<void> {
