@@ -1,0 +1,212 @@
+/** Reconciles a GitTarget: gathers what is known, decides, answers flushes, and writes the status once. */
+
+import { gitTargetConditions } from '../api/conditions.ts';
+import type { GitTarget, GitTargetStatus } from '../api/git-target.ts';
+import { annotations } from '../api/group.ts';
+import { findCondition } from '../api/trio.ts';
+import type { FlushReport, TargetObservation } from '../worker/mirror-spec.ts';
+import { type Context, conflictMs, steadyMs, unconvergedMs } from './context.ts';
+import { decideGitTarget } from './decide-git-target.ts';
+import { describeFlush } from './flushes.ts';
+import { conditionsOf, type Decision, holds } from './gates.ts';
+import { ensureGitBranch, reconcileGitBranch } from './git-branch.ts';
+import { keyOf } from './object-key.ts';
+import { persist, subjectOf } from './persist.ts';
+import { targetKeyOf } from './rule-view.ts';
+import { sample } from './sampled.ts';
+import { streamsStatus } from './streams.ts';
+import { collectionsOf, type TargetView, viewTarget } from './target-view.ts';
+import { timestampOf } from './time.ts';
+
+export async function reconcileGitTarget(context: Context, key: string): Promise<number | undefined> {
+  const { store, clock, memory, mirror, checks, flushes, events } = context;
+  const memoryKey = `GitTarget ${key}`;
+  const target = store.get('GitTarget', key);
+  if (target === undefined || target.metadata.deletionTimestamp !== undefined) {
+    memory.sampledAt.delete(memoryKey);
+    flushes.forget(key);
+    return undefined;
+  }
+  const view = viewTarget(context, target);
+  if (holds(view.validated)) await ensureGitBranch(context, view);
+  const collections = collectionsOf(context, view);
+  const running = memory.applied.has(key);
+  const observation = running ? mirror.observe(key) : undefined;
+  if (view.provider !== undefined && isAboutLogin(observation)) checks.suspect(view.provider);
+
+  const flushed = flushOf(context, target, observation !== undefined);
+  // Whoever waits for the flush reads the branch next.
+  if (flushed?.report !== undefined) await refreshBranch(context, view);
+
+  const decision = decideGitTarget({
+    spec: target.spec,
+    branch: view.branch,
+    validated: view.validated,
+    provider: { name: view.providerName, ready: view.providerReady, message: view.providerMessage },
+    kubeProvider: {
+      name: view.kubeProviderName,
+      ready: view.kubeProviderReady,
+      message: view.kubeProviderMessage,
+    },
+    reach: view.cluster?.reach ?? { reason: 'AwaitingDiscovery', message: 'the cluster was not asked yet' },
+    collections,
+    running,
+    observation,
+    before: target.status?.conditions ?? [],
+  });
+  const status = statusOf(context, { view, decision, observation, collections, flushed });
+  const sampledAt = memory.sampledAt.get(memoryKey);
+  const sampled = sample({
+    before: target.status,
+    after: status,
+    fields: ['remote'],
+    age: sampledAt === undefined ? undefined : clock.now() - sampledAt,
+  });
+  const persisted = await persist(context, 'GitTarget', target, sampled.status);
+  if (persisted === 'conflict') return conflictMs;
+  if (persisted === 'written') {
+    if (sampled.fresh) memory.sampledAt.set(memoryKey, clock.now());
+    if (flushed?.report !== undefined) {
+      events.record({ about: subjectOf('GitTarget', target), ...describeFlush(flushed.report) });
+      flushes.forget(key);
+    }
+    enqueueRules(context, key);
+  }
+  const converged = findCondition(sampled.status.conditions, 'Ready')?.status === 'True';
+  return Math.min(converged ? steadyMs : unconvergedMs, sampled.heldForMs ?? steadyMs);
+}
+
+interface Flushed {
+  readonly value: string;
+  /** Undefined while it goes on. */
+  readonly report: FlushReport | undefined;
+}
+
+function flushOf(
+  { flushes }: Context,
+  { metadata, status }: GitTarget,
+  running: boolean,
+): Flushed | undefined {
+  const value = metadata.annotations?.[annotations.flushRequestedAt] ?? '';
+  if (value === '' || value === status?.lastHandledFlushAt) return undefined;
+  return { value, report: flushes.ask(keyOf({ metadata }), value, running) };
+}
+
+async function refreshBranch(context: Context, { gitBranch }: TargetView): Promise<void> {
+  if (gitBranch === undefined) return;
+  context.memory.sampledAt.delete(`GitBranch ${keyOf(gitBranch)}`);
+  await reconcileGitBranch(context, keyOf(gitBranch));
+}
+
+interface StatusFacts {
+  readonly view: TargetView;
+  readonly decision: Decision;
+  readonly observation: TargetObservation | undefined;
+  readonly collections: ReturnType<typeof collectionsOf>;
+  readonly flushed: Flushed | undefined;
+}
+
+function statusOf(
+  context: Context,
+  { view, decision, observation, collections, flushed }: StatusFacts,
+): GitTargetStatus {
+  const { clock, memory } = context;
+  const { target } = view;
+  const before = target.status;
+  const now = timestampOf(clock.date());
+  const generation = target.metadata.generation ?? 0;
+  const valid = holds(view.validated);
+  const conditions = conditionsOf(before?.conditions, gitTargetConditions, decision, generation, now);
+  const resync = target.metadata.annotations?.[annotations.requestedAt];
+  const handledResync =
+    resync !== undefined && memory.applied.get(view.key)?.resync === resync
+      ? resync
+      : before?.lastHandledReconcileAt;
+  const handledFlush = flushed?.report === undefined ? before?.lastHandledFlushAt : flushed.value;
+  return {
+    observedGeneration: generation,
+    conditions,
+    ...(valid ? { streams: streamsStatus(collections, observation?.streams ?? []) } : {}),
+    ...retentionOf(target, observation, now),
+    ...placementOf(before, conditions, observation, now),
+    ...remoteOf(before, observation, valid),
+    ...(handledResync === undefined ? {} : { lastHandledReconcileAt: handledResync }),
+    ...(handledFlush === undefined ? {} : { lastHandledFlushAt: handledFlush }),
+  };
+}
+
+function retentionOf(
+  { spec, status }: GitTarget,
+  observation: TargetObservation | undefined,
+  now: string,
+): Partial<GitTargetStatus> {
+  const retainedDocuments = observation?.retained;
+  if (spec.suspend) return {};
+  const before = status?.retention;
+  if (retainedDocuments === undefined) return before === undefined ? {} : { retention: before };
+  const same = before?.retainedDocuments === retainedDocuments;
+  const lastChangedAt = same ? before.lastChangedAt : now;
+  return {
+    retention: {
+      mode: spec.prune.mode,
+      retainedDocuments,
+      ...(lastChangedAt === undefined ? {} : { lastChangedAt }),
+    },
+  };
+}
+
+/** Dates the resolution, not the reading: it stays while the layout does. */
+function placementOf(
+  before: GitTargetStatus | undefined,
+  conditions: NonNullable<GitTargetStatus['conditions']>,
+  observation: TargetObservation | undefined,
+  now: string,
+): Partial<GitTargetStatus> {
+  if (findCondition(conditions, 'LayoutResolved')?.reason !== 'None') {
+    return observation?.folder === undefined && before?.placement !== undefined
+      ? { placement: before.placement }
+      : {};
+  }
+  if (before?.placement?.mode === 'Plain') return { placement: before.placement };
+  const commit = observation?.folder?.commit;
+  return {
+    placement: {
+      mode: 'Plain',
+      ...(commit === undefined || commit === null ? {} : { resolvedAtCommit: commit }),
+      resolvedAt: now,
+    },
+  };
+}
+
+/** Withdrawn when the target is not valid any more. */
+function remoteOf(
+  before: GitTargetStatus | undefined,
+  observation: TargetObservation | undefined,
+  valid: boolean,
+): Partial<GitTargetStatus> {
+  if (!valid) return {};
+  const branch = observation?.branch;
+  if (branch?.tip === undefined || branch.verifiedAt === undefined)
+    return before?.remote === undefined ? {} : { remote: before.remote };
+  const { tip, verifiedAt, verifiedBy } = branch;
+  return {
+    remote: {
+      commit: tip ?? '',
+      lastVerifiedAt: timestampOf(new Date(verifiedAt)),
+      ...(verifiedBy === undefined ? {} : { verifiedBy }),
+    },
+  };
+}
+
+function isAboutLogin(observation: TargetObservation | undefined): boolean {
+  const reason = observation?.branch.failure?.reason;
+  return reason === 'AuthenticationFailed' || reason === 'HostKeyUnknown' || reason === 'RepositoryNotFound';
+}
+
+/** Rules repeat what their target says. */
+function enqueueRules(context: Context, key: string): void {
+  for (const kind of ['WatchRule', 'ClusterWatchRule'] as const) {
+    for (const rule of context.store.list(kind))
+      if (targetKeyOf(rule) === key) context.enqueue(kind, keyOf(rule));
+  }
+}

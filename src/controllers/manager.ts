@@ -1,0 +1,232 @@
+/**
+ * The controllers: they decide which GitTargets may run and with what, hand that to the workers, and tell people what is going on.
+ * Everything they know is the API server's and the workers' word; a restart loses nothing. Started by main once this replica leads;
+ * only one set may run at a time.
+ */
+import type { Config } from '../config.ts';
+import type { FollowPolicy } from '../core/catalog/index.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Clock } from '../kube/clock.ts';
+import { EventRecorder } from '../kube/events.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Mirror, MirrorEvent } from '../worker/mirror-spec.ts';
+import { reconcileClusterWatchRule } from './cluster-watch-rule.ts';
+import { Clusters } from './clusters.ts';
+import { forgetConditionMetrics } from './condition-metrics.ts';
+import type { Context } from './context.ts';
+import { CrdWatch } from './crd-watch.ts';
+import {
+  type Dependent,
+  dependentsOf,
+  observersOf,
+  targetsOfCluster,
+  targetsOfGitProvider,
+  targetsOfNamespace,
+} from './dependents.ts';
+import { Flushes } from './flushes.ts';
+import { reconcileGitBranch } from './git-branch.ts';
+import { reconcileGitProvider } from './git-provider.ts';
+import { reconcileGitTarget } from './git-target.ts';
+import { reconcileKubeProvider } from './kube-provider.ts';
+import { keyOf, splitKey } from './object-key.ts';
+import type { KindName } from './objects.ts';
+import { subjectOf } from './persist.ts';
+import { ProviderChecks, type ProviderChecksOptions, remoteProbe } from './provider-checks.ts';
+import { WorkQueue } from './queue.ts';
+import { applySpecs } from './specs.ts';
+import { kindNames, Store } from './store.ts';
+import { reconcileWatchRule } from './watch-rule.ts';
+
+export interface ControllersOptions {
+  /** Client of the control cluster. */
+  readonly kube: KubeClient;
+  readonly config: Config;
+  readonly mirror: Mirror;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly version: string;
+  /** Asks a remote for its refs; default: git. */
+  readonly ask?: ProviderChecksOptions['ask'];
+}
+
+export interface Controllers {
+  /** Our kinds are served, may be read, and were read. */
+  ready(): boolean;
+  /** Ends all work. The workers go on with what they have until they are stopped themselves. */
+  stop(): Promise<void>;
+}
+
+const specsKey = 'specs';
+/** Observations come by the hundred while edits flow. */
+const observationDelayMs = 250;
+
+const reconcilers: Readonly<
+  Record<KindName, (context: Context, key: string) => Promise<number | undefined>>
+> = {
+  KubeProvider: reconcileKubeProvider,
+  GitProvider: reconcileGitProvider,
+  GitBranch: reconcileGitBranch,
+  GitTarget: reconcileGitTarget,
+  WatchRule: reconcileWatchRule,
+  ClusterWatchRule: reconcileClusterWatchRule,
+};
+
+export function startControllers(options: ControllersOptions): Controllers {
+  const { kube, config, mirror, log, metrics, clock, version } = options;
+  let complete = false;
+  const queue = new WorkQueue({
+    clock,
+    work,
+    onError: (key, error) =>
+      log.warn({ err: error, object: key }, 'looking at an object failed; it is tried again'),
+  });
+  const store = new Store({
+    client: kube,
+    clock,
+    log,
+    onChange(kind, key) {
+      if (!complete) return;
+      if (store.get(kind, key) === undefined) forgetConditionMetrics(metrics, kind, splitKey(key));
+      enqueueAll(dependentsOf(store, kind, key));
+      queue.add(specsKey);
+    },
+    onNamespace(name) {
+      if (!complete) return;
+      enqueueAll(targetsOfNamespace(store, name));
+      queue.add(specsKey);
+    },
+    onState,
+  });
+  const clusters = new Clusters({
+    control: kube,
+    config,
+    clock,
+    log,
+    metrics,
+    version,
+    policy: followPolicy(config),
+    onChange: onCluster,
+  });
+  const checks = new ProviderChecks({
+    client: kube,
+    config,
+    clock,
+    log,
+    ask: options.ask ?? remoteProbe(config),
+    onChange(key) {
+      enqueueAll([['GitProvider', key], ...targetsOfGitProvider(store, key)]);
+      queue.add(specsKey);
+    },
+  });
+  const flushes = new Flushes({ mirror, clock, log, onDone: (key) => enqueue('GitTarget', key) });
+  const events = new EventRecorder({ client: kube, instance: config.identity ?? '', clock });
+  const crds = new CrdWatch({
+    client: kube,
+    clock,
+    log,
+    onChange() {
+      clusters.refreshLocal();
+      store.retryBlocked();
+    },
+  });
+  const context: Context = {
+    client: kube,
+    config,
+    clock,
+    log,
+    metrics,
+    mirror,
+    store,
+    checks,
+    clusters,
+    flushes,
+    events,
+    memory: { applied: new Map(), resolved: new Map(), sampledAt: new Map() },
+    enqueue,
+    applySpecs: () => queue.add(specsKey),
+    onCluster,
+  };
+  const stopListening = [
+    mirror.onChange((target) => {
+      for (const [kind, key] of observersOf(store, target)) enqueue(kind, key, observationDelayMs);
+    }),
+    mirror.onEvent(tell),
+  ];
+  store.start();
+  crds.start();
+
+  return {
+    ready: () => store.complete && store.problem === undefined,
+    async stop() {
+      for (const end of stopListening) end();
+      flushes.stop();
+      await Promise.all([store.stop(), crds.stop(), checks.stop(), queue.stop()]);
+      await clusters.stop();
+      await events.drain();
+    },
+  };
+
+  async function work(item: string): Promise<number | undefined> {
+    if (item === specsKey) {
+      applySpecs(context);
+      return undefined;
+    }
+    const { kind, key } = split(item);
+    try {
+      const again = await reconcilers[kind](context, key);
+      metrics.count('reconciles_total', { kind, outcome: 'ok' });
+      return again;
+    } catch (error) {
+      metrics.count('reconciles_total', { kind, outcome: 'error' });
+      throw error;
+    }
+  }
+
+  function enqueue(kind: KindName, key: string, delayMs = 0): void {
+    queue.addAfter(`${kind} ${key}`, delayMs);
+  }
+
+  function enqueueAll(dependents: readonly Dependent[]): void {
+    for (const [kind, key] of dependents) enqueue(kind, key);
+  }
+
+  /** Nothing is decided before every kind was read: what is not known yet would look like gone. */
+  function onState(): void {
+    if (complete || !store.complete) return;
+    complete = true;
+    log.info('our kinds were read; the controllers work');
+    for (const kind of kindNames) for (const object of store.list(kind)) enqueue(kind, keyOf(object));
+    queue.add(specsKey);
+  }
+
+  function onCluster(kubeProvider: string): void {
+    enqueueAll(targetsOfCluster(store, kubeProvider));
+    queue.add(specsKey);
+  }
+
+  function tell({ target, type, reason, message }: MirrorEvent): void {
+    const object = store.get('GitTarget', target);
+    if (object !== undefined) events.record({ about: subjectOf('GitTarget', object), type, reason, message });
+  }
+}
+
+function split(item: string): { readonly kind: KindName; readonly key: string } {
+  const kind = kindNames.find((name) => item.startsWith(`${name} `));
+  if (kind === undefined) throw new Error(`"${item}" names no object`);
+  return { kind, key: item.slice(kind.length + 1) };
+}
+
+/** Core Secrets are always sensitive. Nothing encrypts yet, so sensitive types are not followed at all. */
+function followPolicy({ additionalSensitiveResources }: Config): FollowPolicy {
+  const listed = new Set(additionalSensitiveResources.map((name) => name.toLowerCase()));
+  return {
+    sensitiveSupported: false,
+    isSensitive: (group, resource) =>
+      (group === '' && resource === 'secrets') ||
+      listed.has(resource) ||
+      listed.has(`${group}/${resource}`) ||
+      listed.has(`${resource}.${group}`),
+  };
+}

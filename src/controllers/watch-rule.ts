@@ -1,0 +1,16 @@
+/** Reconciles a WatchRule. */
+import { watchRuleConditions } from '../api/conditions.ts';
+import type { WatchRuleStatus } from '../api/watch-rule.ts';
+import { type Context, conflictMs, steadyMs } from './context.ts';
+import { persist } from './persist.ts';
+import { ruleStatus } from './rule-status.ts';
+
+export async function reconcileWatchRule(context: Context, key: string): Promise<number | undefined> {
+  const rule = context.store.get('WatchRule', key);
+  if (rule === undefined || rule.metadata.deletionTimestamp !== undefined) {
+    context.memory.resolved.delete(`WatchRule ${key}`);
+    return undefined;
+  }
+  const status: WatchRuleStatus = ruleStatus(context, rule, watchRuleConditions);
+  return (await persist(context, 'WatchRule', rule, status)) === 'conflict' ? conflictMs : steadyMs;
+}

@@ -1,0 +1,179 @@
+/** The controllers against a real API server, under the rights of manifests/rbac/core.yaml and no more. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseConfig } from '../../src/config.ts';
+import { type Controllers, startControllers } from '../../src/controllers/manager.ts';
+import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
+import { systemClock } from '../../src/kube/clock.ts';
+import { createTransport, type HttpRequest, type Transport } from '../../src/kube/transport.ts';
+import { silentLog } from '../../src/telemetry/log.ts';
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
+import { type ControlPlane, startControlPlane } from '../cluster/control-plane.ts';
+import { type Folder, temporaryFolder } from '../cluster/folder.ts';
+import { kubectl } from '../cluster/kubectl.ts';
+import { until } from '../cluster/wait.ts';
+import { configOf } from '../kube/fault-server.ts';
+import { RecordingMirror } from './recording-mirror.ts';
+
+const manifests = fileURLToPath(new URL('../../manifests/', import.meta.url));
+
+/** The user whose rights the controllers have. */
+export const sidecar = 'carol';
+
+export interface Running {
+  readonly cluster: ControlPlane;
+  readonly mirror: RecordingMirror;
+  readonly metrics: Metrics;
+  /** Every request the controllers sent. */
+  readonly requests: HttpRequest[];
+  readonly controllers: Controllers;
+  /** Takes manifests as objects; JSON is YAML. */
+  apply(...objects: object[]): Promise<void>;
+  remove(...args: string[]): Promise<void>;
+  annotate(kind: string, name: string, annotation: string, value: string): Promise<void>;
+  get(kind: string, name: string, namespace?: string): Promise<Observed>;
+  /** Waits until a condition says this, as `Type=Status/Reason`. */
+  condition(kind: string, name: string, wanted: string, namespace?: string): Promise<Observed>;
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface Observed {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly generation: number;
+    readonly resourceVersion: string;
+  };
+  readonly status: {
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason: string;
+      readonly message: string;
+    }[];
+    readonly [field: string]: unknown;
+  };
+}
+
+export interface RunningOptions {
+  /** Without our CRDs at first. */
+  readonly bare?: boolean;
+  readonly flags?: Readonly<Record<string, unknown>>;
+}
+
+export async function startRunning({ bare = false, flags = {} }: RunningOptions = {}): Promise<Running> {
+  const cluster = await startControlPlane();
+  const folder = temporaryFolder('controllers');
+  const mirror = new RecordingMirror();
+  const metrics = createMetrics({ process: false });
+  const requests: HttpRequest[] = [];
+  await must(['create', 'namespace', 'shop']);
+  await must(['create', 'namespace', 'gitops-reverser']);
+  await must(['apply', '-f', `${manifests}rbac/core.yaml`]);
+  for (const role of ['core', 'watched']) {
+    await must([
+      'create',
+      'clusterrolebinding',
+      `test-${role}`,
+      `--clusterrole=gitops-reverser-${role}`,
+      `--user=${sidecar}`,
+    ]);
+  }
+  if (!bare) await applyCrds(cluster);
+  const client = countingClient(cluster, requests);
+  let controllers = start();
+
+  function start(): Controllers {
+    return startControllers({
+      kube: client,
+      config: configFor(folder, flags),
+      mirror,
+      log: silentLog(),
+      metrics,
+      clock: systemClock,
+      version: '0.0.0-test',
+    });
+  }
+
+  async function must(args: readonly string[], stdin = ''): Promise<string> {
+    const { code, stdout, stderr } = await kubectl(cluster, args, { stdin });
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
+    return stdout;
+  }
+
+  async function get(kind: string, name: string, namespace = 'shop'): Promise<Observed> {
+    const object = JSON.parse(await must(['get', kind, name, '-n', namespace, '-o', 'json']));
+    return { ...object, status: object.status ?? {} };
+  }
+
+  return {
+    cluster,
+    mirror,
+    metrics,
+    requests,
+    get controllers() {
+      return controllers;
+    },
+    async apply(...objects) {
+      await must(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+    },
+    async remove(...args) {
+      await must(['delete', ...args]);
+    },
+    async annotate(kind, name, annotation, value) {
+      await must(['annotate', kind, name, '-n', 'shop', '--overwrite', `${annotation}=${value}`]);
+    },
+    get,
+    async condition(kind, name, wanted, namespace = 'shop') {
+      let last = '';
+      try {
+        return await until(`${kind} ${name} to be ${wanted}`, async () => {
+          const object = await get(kind, name, namespace);
+          const told = (object.status.conditions ?? []).map(
+            ({ type, status, reason }) => `${type}=${status}/${reason}`,
+          );
+          last = JSON.stringify(object.status, undefined, 1);
+          return told.includes(wanted) ? object : undefined;
+        });
+      } catch (error) {
+        throw new Error(`${error instanceof Error ? error.message : error}; its status: ${last}`);
+      }
+    },
+    async restart() {
+      await controllers.stop();
+      controllers = start();
+    },
+    async stop() {
+      await controllers.stop();
+      await client.close();
+      await cluster.stop();
+      await folder.remove();
+    },
+  };
+}
+
+export async function applyCrds(cluster: ControlPlane): Promise<void> {
+  const { code, stderr } = await kubectl(cluster, ['apply', '-f', `${manifests}crds`]);
+  if (code !== 0) throw new Error(stderr);
+  await kubectl(cluster, ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
+}
+
+function configFor(folder: Folder, flags: Readonly<Record<string, unknown>>) {
+  const parsed = parseConfig({ dataDir: folder.path, namespace: 'gitops-reverser', ...flags });
+  if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
+  return parsed.config;
+}
+
+function countingClient(cluster: ControlPlane, requests: HttpRequest[]): KubeClient {
+  const text = readFileSync(cluster.kubeconfigFor(sidecar), 'utf8');
+  const real = createTransport(() => configOf({ from: 'text', text }), systemClock);
+  const transport: Transport = {
+    send(request) {
+      requests.push(request);
+      return real.send(request);
+    },
+    close: () => real.close(),
+  };
+  return createKubeClient({ transport, version: '0.0.0-test' });
+}
