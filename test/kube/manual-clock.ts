@@ -59,9 +59,9 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets real input and output go on until `probe` holds; fails after five seconds. */
+/** Lets real input and output go on until `probe` holds; fails after fifteen seconds. */
 export async function eventually(what: string, probe: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5000;
+  const deadline = performance.now() + 15_000;
   while (!probe()) {
     if (performance.now() > deadline) throw new Error(`still waiting for: ${what}`);
     await new Promise((resolve) => setImmediate(resolve));
