@@ -93,10 +93,15 @@ function narrow(value: bigint): number | bigint {
   return Number.isSafeInteger(number) ? number : value;
 }
 
+/** Go prints whole doubles below this without an exponent, so they come back from JSON as integers. */
+const printsWhole = 1e21;
+
 /** A number too large for a double is a string to this reader. */
-function finiteOr(digits: string, text: string): number | string {
+function finiteOr(digits: string, text: string): number | bigint | string {
   const value = Number(digits);
-  return Number.isFinite(value) ? value : text;
+  if (!Number.isFinite(value)) return text;
+  const isLong = Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < printsWhole;
+  return isLong ? BigInt(String(value)) : value;
 }
 
 const timestamp =

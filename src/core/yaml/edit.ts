@@ -10,7 +10,7 @@ import { applySplices, type Splice } from './splice.ts';
 import { type DocumentSlice, splitDocuments } from './split.ts';
 import { detectStyle } from './style.ts';
 import { matches, toJson } from './value.ts';
-import { isExact, isReadAlike } from './verify.ts';
+import { secondOpinion, verify } from './verify.ts';
 
 export interface EditOptions {
   /** Keys that pair the items of the list at this path (steps: map keys as strings, list positions as numbers); undefined = pair by longest common subsequence, or by a unique `name`. */
@@ -66,6 +66,12 @@ function splice(
   const style = detectStyle(whole.tree, text);
   const tried = new Set<string>();
   let deepest = 0;
+  let known: ReturnType<typeof secondOpinion> | undefined;
+  // Asked only in doubt: a document the second reader could not read before the edit is ours alone to judge.
+  const opinion = (): ReturnType<typeof secondOpinion> => {
+    known ??= secondOpinion(text, slice, toJson(tree.root));
+    return known;
+  };
 
   const attempt = (depthLimit: number, literals: boolean): string | undefined => {
     const merge: Merge = {
@@ -83,7 +89,8 @@ function splice(
       const result = text.slice(0, origin) + own + text.slice(slice.end);
       if (tried.has(result)) continue;
       tried.add(result);
-      if (isExact(text, result, index, desired)) return result;
+      const verdict = verify(text, result, index, desired);
+      if (verdict === 'exact' || (verdict === 'doubtful' && opinion() === 'cannot read')) return result;
     }
     return undefined;
   };
@@ -92,7 +99,7 @@ function splice(
   for (let limit = deepest; result === undefined && limit > 0; limit -= 1) result = attempt(limit, false);
   if (result !== undefined) return { ok: true, text: result, changed: true };
   if (tried.size === 0) return unplaceable('the edit has no exact place in the text of the document');
-  if (!isReadAlike(text, slice, toJson(tree.root)))
+  if (opinion() === 'differs')
     return notEditable('YAML readers differ on what the document means; write the doubtful part plainly');
   const message = 'the edited text did not read back as wanted, so nothing was changed';
   return { ok: false, reason: 'VerificationFailed', message };
@@ -167,7 +174,7 @@ function fillDocument(text: string, slice: DocumentSlice, index: number, desired
   const breaks = at > slice.start && text[at - 1] !== '\n' && at > contentStart(text, slice) ? eol : '';
   const body = printDocument(desired).replaceAll('\n', eol);
   const result = text.slice(0, at) + breaks + body + text.slice(at);
-  if (isExact(text, result, index, desired)) return { ok: true, text: result, changed: true };
+  if (verify(text, result, index, desired) === 'exact') return { ok: true, text: result, changed: true };
   return unplaceable('the document is empty and has no place for a value');
 }
 

@@ -9,30 +9,46 @@ import { contentStart, readTree } from './read.ts';
 import { type DocumentSlice, splitDocuments } from './split.ts';
 import { matches, toJson } from './value.ts';
 
-/** Whether document `index` of `after` holds `desired` and nothing else changed against `before`. */
-export function isExact(before: string, after: string, index: number, desired: JsonObject): boolean {
+/**
+ * How an edited text reads. `exact`: as wanted. `doubtful`: as wanted by our reader, but the second one does not agree.
+ * `wrong`: another value, another number of documents, or bytes of another document changed.
+ */
+export type Verdict = 'exact' | 'doubtful' | 'wrong';
+
+/** Judges document `index` of `after`, which is to hold `desired` where `before` is to be the same everywhere else. */
+export function verify(before: string, after: string, index: number, desired: JsonObject): Verdict {
   const old = splitDocuments(before);
   const now = splitDocuments(after);
   const slice = now[index];
   const oldSlice = old[index];
-  if (slice === undefined || oldSlice === undefined || now.length !== old.length) return false;
+  if (slice === undefined || oldSlice === undefined || now.length !== old.length) return 'wrong';
   if (slice.start !== oldSlice.start || after.length - slice.end !== before.length - oldSlice.end)
-    return false;
+    return 'wrong';
   if (!after.startsWith(before.slice(0, slice.start)) || !after.endsWith(before.slice(oldSlice.end)))
-    return false;
+    return 'wrong';
   const read = readTree(after, slice);
   if (read.kind !== 'tree' || read.notEditable !== undefined || !matches(read.tree.root, desired))
-    return false;
-  return isReadAlike(after, slice, toJson(read.tree.root));
+    return 'wrong';
+  return secondOpinion(after, slice, toJson(read.tree.root)) === 'agrees' ? 'exact' : 'doubtful';
 }
 
-/** Whether the second reader sees the same value in the document. */
-export function isReadAlike(text: string, slice: DocumentSlice, value: Json): boolean {
+/** Beyond this many characters the second reader takes too long to be asked. */
+const maxSecondReading = 256 * 1024;
+
+/** What the second reader says of a document that ours reads as `value`; it is stricter, so it may not read it at all. */
+export function secondOpinion(
+  text: string,
+  slice: DocumentSlice,
+  value: Json,
+): 'agrees' | 'differs' | 'cannot read' {
   const own = text.slice(contentStart(text, slice), slice.end);
+  if (own.length > maxSecondReading) return 'agrees';
   // The readers differ on a block of text that the end of the file cuts off; ours is checked against Go.
   const whole = own.endsWith('\n') ? own : `${own}\n`;
-  const known = whole === own ? value : firstReading(whole);
-  return known !== undefined && equalJson(known, secondReading(whole));
+  const first = whole === own ? value : firstReading(whole);
+  const second = secondReading(whole);
+  if (second === undefined) return 'cannot read';
+  return first !== undefined && equalJson(first, second) ? 'agrees' : 'differs';
 }
 
 function firstReading(text: string): Json | undefined {
@@ -41,7 +57,13 @@ function firstReading(text: string): Json | undefined {
   return read?.kind === 'tree' ? toJson(read.tree.root) : undefined;
 }
 
-const options = { schema: 'failsafe', uniqueKeys: false, logLevel: 'silent', strict: false } as const;
+const options = {
+  schema: 'failsafe',
+  uniqueKeys: false,
+  logLevel: 'silent',
+  strict: false,
+  prettyErrors: false,
+} as const;
 
 /** The value of a one-document text by the `yaml` library; undefined when it reads no such thing. */
 function secondReading(text: string): Json | undefined {

@@ -24,11 +24,12 @@ export function lineBudget(text: string, node: unknown, before: Json, after: Jso
     }
     for (const key of Object.keys(after))
       if (!Object.hasOwn(before, key)) budget += freshLines(after[key] ?? null);
-    // An emptied map is one line; a filled one starts on the key's line.
-    return Math.min(budget + (Object.keys(after).length === 0 ? 2 : 0), whole);
+    // An emptied collection is one line, and takes the comments in it with it.
+    return Object.keys(after).length === 0 ? budget + 2 : Math.min(budget, whole);
   }
   if (isSeq(node) && Array.isArray(before) && Array.isArray(after)) {
-    return Math.min(listBudget(text, node.items, before, after) + (after.length === 0 ? 2 : 0), whole);
+    const budget = listBudget(text, node.items, before, after);
+    return after.length === 0 ? budget + 2 : Math.min(budget, whole);
   }
   return whole;
 }
@@ -50,6 +51,8 @@ function listBudget(text: string, items: unknown[], before: Json[], after: Json[
     budget += entryLines(text, items, start + index);
   });
   for (const item of now) budget += freshLines(item);
+  // An entry that shares its line with an outer dash comes to a line of its own when another goes before it.
+  if (start === 0) budget += 1;
   // Kept items bring their comments and their own layout with them when they move.
   const moved = now.length > 0 && old.length > 0 ? budget : 0;
   return budget + moved;
@@ -61,9 +64,7 @@ function entryLines(text: string, items: readonly unknown[], index: number): num
   const before = index === 0 ? lineStart(text, start) : span(items[index - 1])[1];
   const after = index + 1 < items.length ? span(items[index + 1])[0] : nextBreak(text, span(items[index])[1]);
   // Comments above the first entry of a collection belong to it.
-  let head = before;
-  while (index === 0 && head > 0 && /^\s*#/.test(text.slice(lineStart(text, head - 1), head)))
-    head = lineStart(text, head - 1);
+  const head = index === 0 ? commentsAbove(text, before) : before;
   return countLines(text.slice(head, after)) + 1 + blankLines(text, after);
 }
 
@@ -77,7 +78,14 @@ function span(item: unknown): [number, number] {
 function sourceLines(text: string, node: unknown): number {
   if (!isNode(node) || isAlias(node) || node.range == null) return 1;
   const [start, , end] = node.range;
-  return Math.max(countLines(text.slice(start, end)), 1) + 1;
+  return countLines(text.slice(commentsAbove(text, lineStart(text, start)), end)) + 1;
+}
+
+function commentsAbove(text: string, line: number): number {
+  let head = line;
+  while (head > 0 && /^\s*#/.test(text.slice(lineStart(text, head - 1), head)))
+    head = lineStart(text, head - 1);
+  return head;
 }
 
 function countLines(text: string): number {
