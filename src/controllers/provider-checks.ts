@@ -14,7 +14,7 @@ import { openRepository } from '../git/repository.ts';
 import type { Clock } from '../kube/clock.ts';
 import { slots } from '../kube/slots.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { ProviderCheck } from './decide-git-provider.ts';
+import type { ProviderCheck, ProviderSettings } from './decide-git-provider.ts';
 import { keyOf } from './object-key.ts';
 import { readSettings, type SettingsOptions } from './provider-settings.ts';
 
@@ -133,6 +133,12 @@ export class ProviderChecks {
     });
   }
 
+  #kept(provider: GitProvider, settings: ProviderSettings): ProviderSettings {
+    const check = this.record(provider)?.check;
+    const before = check === undefined || check.kind === 'unusable' ? undefined : check.settings;
+    return before !== undefined && sameSettings(before, settings) ? before : settings;
+  }
+
   /** Undefined: the API server did not answer, and nothing is known. */
   async #check(provider: GitProvider): Promise<ProviderCheck | undefined> {
     const { ask, clock, log } = this.#options;
@@ -145,11 +151,29 @@ export class ProviderChecks {
       return undefined;
     }
     if (read.kind === 'unusable') return read;
-    const { settings } = read;
+    const settings = this.#kept(provider, read.settings);
     const answer = await ask(settings.access, this.#stopped.signal);
     if (answer.kind === 'ok') return { kind: 'verified', settings, verifiedAt: clock.date() };
     return { kind: 'unreachable', settings, message: `${answer.reason}: ${answer.message}` };
   }
+}
+
+/** The same settings stay the same object, so that nobody takes a new look for a change. */
+function sameSettings(a: ProviderSettings, b: ProviderSettings): boolean {
+  return JSON.stringify(revealed(a)) === JSON.stringify(revealed(b));
+}
+
+/** For comparing only; never kept. */
+function revealed({ access, committer, signer }: ProviderSettings): unknown[] {
+  const { url, credentials, knownHosts } = access;
+  const secrets = [
+    'username' in credentials ? credentials.username : '',
+    'password' in credentials ? credentials.password.reveal() : '',
+    'token' in credentials ? credentials.token.reveal() : '',
+    'privateKey' in credentials ? [credentials.privateKey.reveal(), credentials.passphrase?.reveal()] : '',
+    [signer?.privateKey.reveal(), signer?.passphrase?.reveal()],
+  ];
+  return [url.remote, credentials.kind, knownHosts ?? null, committer, secrets];
 }
 
 /** Asks a remote for its branches, in a repository of its own that is thrown away afterwards. */

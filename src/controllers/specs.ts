@@ -62,6 +62,7 @@ export function specOf(context: Context, view: TargetView): MirrorSpec | undefin
     uid: metadata.uid ?? '',
     name: metadata.name,
     namespace: view.namespace,
+    provider: view.providerName,
     ...settings,
     branch: view.branch,
     path: normalFolder(spec.path),
