@@ -1,11 +1,14 @@
 /**
  * The index of a folder: identity -> path and position, and what in the folder is not readable.
+ *
+ * Made anew for every plan, so it has to be cheap when nothing changed: all that is derived from one file is kept with its
+ * parse result in the cache.
  */
-import type { ObjectId } from '../identity.ts';
 import { objectKey } from '../identity.ts';
-import type { IndexCache } from './cache.ts';
+import type { CachedFile, IndexCache } from './cache.ts';
 import { type IgnoreRules, ignoreNothing, readIgnoreFile } from './ignore.ts';
-import { type FileDocument, type ParsedFile, parseFile, type ScaleTarget } from './parsed-file.ts';
+import { type IndexedDocument, type IndexedFile, indexFile, type Skipped } from './indexed-file.ts';
+import { parseFile, type ScaleTarget } from './parsed-file.ts';
 import { type PathScope, pathScope } from './path.ts';
 import { ignoreFileName, type Role, roleOf } from './role.ts';
 import { isInside, joinPath, relativeTo, type Tree, type TreeEntry } from './tree.ts';
@@ -13,28 +16,6 @@ import { isInside, joinPath, relativeTo, type Tree, type TreeEntry } from './tre
 const maxIgnoreFileBytes = 256 * 1024;
 /** Larger files are not even read; the reader's own limit is lower. */
 const maxReadBytes = 16 * 1024 * 1024;
-
-export interface IndexedDocument {
-  /** As written: the namespace is '' when the document states none. */
-  readonly id: ObjectId;
-  readonly apiVersion: string;
-  readonly path: string;
-  /** Position among the documents of the file, empty ones counted. */
-  readonly index: number;
-  readonly notEditable?: string;
-  readonly encrypted: boolean;
-}
-
-export interface IndexedFile {
-  readonly entry: TreeEntry;
-  readonly parsed: ParsedFile;
-}
-
-export interface Skipped {
-  readonly path: string;
-  /** A short phrase for a person. */
-  readonly reason: string;
-}
 
 export interface UnclearFile {
   readonly path: string;
@@ -44,11 +25,13 @@ export interface UnclearFile {
 
 export interface FolderIndex {
   readonly folder: string;
-  /** Every file of the folder, by repository path. */
-  readonly roles: ReadonlyMap<string, Role>;
-  /** The files read for records, by repository path. */
+  /** True when the tree holds no path under the folder. */
+  readonly isEmpty: boolean;
+  /** The files read for records, by repository path, in path order. */
   readonly files: ReadonlyMap<string, IndexedFile>;
-  /** Records by group, kind and name, in path and document order. Namespaces are told apart by `findDocument`. */
+  /** The roles of all other files, by repository path. */
+  readonly others: ReadonlyMap<string, Role>;
+  /** Records by `metadata.name`, in path and document order; see `findDocument`. */
   readonly documents: ReadonlyMap<string, readonly IndexedDocument[]>;
   /** Editable or encrypted documents of one identity; the first is named as the winner. */
   readonly duplicates: readonly (readonly IndexedDocument[])[];
@@ -60,7 +43,8 @@ export interface FolderIndex {
   /** What was skipped, once by path. */
   readonly skipped: readonly Skipped[];
   readonly ignore: IgnoreRules;
-  readonly scope: PathScope;
+  /** For the path rules; made when first asked for, since only new documents need it. */
+  scope(): PathScope;
 }
 
 /** Reads the folder. Only files the cache does not know are read and parsed. */
@@ -70,32 +54,42 @@ export async function indexFolder(tree: Tree, folder: string, cache: IndexCache)
     .filter((entry) => isInside(entry.path, folder))
     .sort((a, b) => compareText(a.path, b.path));
   const ignore = await readIgnoreRules(tree, folder, entries);
-  const roles = new Map<string, Role>();
   const files = new Map<string, IndexedFile>();
+  const others = new Map<string, Role>();
   for (const entry of entries) {
     const role = roleOf(relativeTo(entry.path, folder), entry.mode, ignore);
-    roles.set(entry.path, role);
-    if (role === 'manifest') files.set(entry.path, { entry, parsed: await parsed(tree, entry, cache) });
+    if (role !== 'manifest') {
+      others.set(entry.path, role);
+      continue;
+    }
+    const cached = cache.get(entry.id) ?? (await readIntoCache(tree, entry, cache));
+    if (cached.placed?.entry.path !== entry.path || cached.placed.entry.mode !== entry.mode) {
+      cached.placed = indexFile(entry, cached.parsed);
+    }
+    files.set(entry.path, cached.placed);
+  }
+  const { documents, scaled, unclear, skipped } = collect(files);
+  for (const { path, size } of entries) {
+    const role = others.get(path);
+    if (role === 'foreign' && path.endsWith('.json') && size <= maxReadBytes)
+      unclear.push({ path, searchable: true });
+    if (role === 'symlink') skipped.push({ path, reason: 'symbolic link, not followed' });
+    if (role === 'submodule') skipped.push({ path, reason: 'submodule, not entered' });
   }
   return {
     folder,
-    roles,
+    isEmpty: entries.length === 0,
     files,
-    ...collect(files),
-    kustomizations: entries.map((entry) => entry.path).filter((path) => roles.get(path) === 'kustomization'),
-    unclear: entries
-      .filter(({ path }) => isUnclear(path, roles.get(path), files.get(path)))
-      .filter(({ path, size }) => size <= maxReadBytes || !path.endsWith('.json'))
-      .map(({ path, size }) => ({ path, searchable: size <= maxReadBytes })),
-    skipped: entries.flatMap((entry) => skippedAs(entry.path, roles.get(entry.path), files.get(entry.path))),
+    others,
+    documents,
+    duplicates: [...documents.values()].flatMap(duplicatesAmong),
+    kustomizations: [...others].flatMap(([path, role]) => (role === 'kustomization' ? [path] : [])),
+    scaled,
+    unclear,
+    skipped: skipped.sort((a, b) => compareText(a.path, b.path)),
     ignore,
-    scope: pathScope(everything, folder),
+    scope: once(() => pathScope(everything, folder)),
   };
-}
-
-/** The key of `FolderIndex.documents`. */
-export function nameKey(id: ObjectId): string {
-  return objectKey({ ...id, namespace: '' });
 }
 
 async function readIgnoreRules(
@@ -112,84 +106,55 @@ async function readIgnoreRules(
   return readIgnoreFile(new TextDecoder().decode(await tree.read(entry.path)));
 }
 
-async function parsed(tree: Tree, entry: TreeEntry, cache: IndexCache): Promise<ParsedFile> {
-  const known = cache.get(entry.id);
-  if (known !== undefined) return known;
+async function readIntoCache(tree: Tree, entry: TreeEntry, cache: IndexCache): Promise<CachedFile> {
   if (entry.size > maxReadBytes) {
-    return {
-      ok: false,
-      reason: 'TooLarge',
-      message: `the file has ${entry.size} bytes, more than we read; split it`,
-    };
+    const message = `the file has ${entry.size} bytes, more than we read; split it`;
+    return { parsed: { ok: false, reason: 'TooLarge', message } };
   }
-  const file = parseFile(await tree.read(entry.path));
+  const file: CachedFile = { parsed: parseFile(await tree.read(entry.path)) };
   cache.set(entry.id, file);
   return file;
 }
 
-function collect(
-  files: ReadonlyMap<string, IndexedFile>,
-): Pick<FolderIndex, 'documents' | 'duplicates' | 'scaled'> {
-  const documents = new Map<string, IndexedDocument[]>();
-  const claims = new Map<string, IndexedDocument[]>();
-  const scaled: (ScaleTarget & { namespace: string })[] = [];
+interface Collected {
+  readonly documents: Map<string, IndexedDocument[]>;
+  readonly scaled: (ScaleTarget & { readonly namespace: string })[];
+  readonly unclear: UnclearFile[];
+  readonly skipped: Skipped[];
+}
+
+function collect(files: ReadonlyMap<string, IndexedFile>): Collected {
+  const found: Collected = { documents: new Map(), scaled: [], unclear: [], skipped: [] };
   for (const [path, file] of files) {
-    if (!file.parsed.ok) continue;
-    for (const [index, document] of file.parsed.documents.entries()) {
-      if (document.kind !== 'record') continue;
-      const { id, apiVersion, notEditable, encrypted, scales } = document;
-      if (scales !== undefined) scaled.push({ ...scales, namespace: id.namespace });
-      const entry: IndexedDocument = {
-        id,
-        apiVersion,
-        path,
-        index,
-        ...(notEditable === undefined ? {} : { notEditable }),
-        encrypted,
-      };
-      push(documents, nameKey(id), entry);
-      // A document that cannot be edited does not claim its identity.
-      if (notEditable === undefined) push(claims, objectKey(id), entry);
+    for (const document of file.documents) {
+      const { name, namespace } = document.id;
+      const known = found.documents.get(name);
+      if (known === undefined) found.documents.set(name, [document]);
+      else known.push(document);
+      if (document.scales !== undefined) found.scaled.push({ ...document.scales, namespace });
     }
+    if (file.isUnclear) found.unclear.push({ path, searchable: file.entry.size <= maxReadBytes });
+    if (file.skipped !== undefined) found.skipped.push(file.skipped);
   }
-  return { documents, duplicates: [...claims.values()].filter((some) => some.length > 1), scaled };
+  return found;
 }
 
-/** Holds text that could describe an object although it gave no record. JSON is not edited, but some appliers read it. */
-function isUnclear(path: string, role: Role | undefined, file: IndexedFile | undefined): boolean {
-  if (role === 'foreign') return path.endsWith('.json');
-  if (file === undefined) return false;
-  return !file.parsed.ok || file.parsed.documents.some((one) => isUnclearDocument(one));
+/** A document that cannot be edited does not claim its identity. */
+function duplicatesAmong(documents: readonly IndexedDocument[]): IndexedDocument[][] {
+  if (documents.length < 2) return [];
+  const claims = Map.groupBy(
+    documents.filter(({ notEditable }) => notEditable === undefined),
+    (one: IndexedDocument) => objectKey(one.id),
+  );
+  return [...claims.values()].filter((some) => some.length > 1);
 }
 
-function isUnclearDocument(document: FileDocument): boolean {
-  if (document.kind === 'record') return isVariable(document.id.name) || isVariable(document.id.namespace);
-  return document.kind !== 'empty';
-}
-
-/** A name that something replaces after Git: not yet the name of an object. */
-function isVariable(text: string): boolean {
-  return text.includes('${') || text.includes('{{');
-}
-
-function skippedAs(path: string, role: Role | undefined, file: IndexedFile | undefined): Skipped[] {
-  if (role === 'symlink') return [{ path, reason: 'symbolic link, not followed' }];
-  if (role === 'submodule') return [{ path, reason: 'submodule, not entered' }];
-  if (file === undefined) return [];
-  if (!file.parsed.ok) return [{ path, reason: `not readable: ${file.parsed.message}` }];
-  const { documents } = file.parsed;
-  for (const [index, document] of documents.entries()) {
-    const where = documents.length > 1 ? `document ${index + 1}: ` : '';
-    if (document.kind === 'unreadable') return [{ path, reason: `${where}not readable: ${document.reason}` }];
-    if (document.kind === 'other') return [{ path, reason: `${where}${document.reason}` }];
-  }
-  return [];
-}
-
-function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 /** Plain code unit order: the same on every machine. */

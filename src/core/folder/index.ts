@@ -6,20 +6,12 @@
  * Called by core/plan, by the branch worker (one cache per target) and by `scan`.
  */
 export { type BootstrapFile, bootstrapFiles, sopsConfig } from './bootstrap.ts';
-export { createIndexCache, type IndexCache } from './cache.ts';
-export {
-  compareText,
-  type FolderIndex,
-  type IndexedDocument,
-  type IndexedFile,
-  indexFolder,
-  nameKey,
-  type Skipped,
-  type UnclearFile,
-} from './folder-index.ts';
+export { type CachedFile, createIndexCache, type IndexCache } from './cache.ts';
+export { compareText, type FolderIndex, indexFolder, type UnclearFile } from './folder-index.ts';
 export { type IgnoreRules, ignoreNothing, readIgnoreFile } from './ignore.ts';
+export type { IndexedDocument, IndexedFile, Skipped } from './indexed-file.ts';
 export { type FolderLayout, folderLayout } from './layout.ts';
-export { findDocument, isAutoscaled, type Lookup } from './lookup.ts';
+export { documentsNamed, findDocument, isAutoscaled, type Lookup } from './lookup.ts';
 export {
   type FileDocument,
   type ParsedFile,
@@ -27,7 +19,15 @@ export {
   type ScaleTarget,
   scaleTarget,
 } from './parsed-file.ts';
-export { checkPath, type PathCheck, type PathScope, pathScope, pathShapeProblem, withPaths } from './path.ts';
+export {
+  type BatchScope,
+  batchScope,
+  checkPath,
+  type PathCheck,
+  type PathScope,
+  pathScope,
+  pathShapeProblem,
+} from './path.ts';
 export {
   type Placed,
   type PlacementQuestion,

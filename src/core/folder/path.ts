@@ -38,19 +38,26 @@ export function pathScope(entries: readonly TreeEntry[], folder: string): PathSc
   return { folder, spellings, files, barriers };
 }
 
-/**
- * A scope that also knows paths planned in the same batch, so that two new files cannot be twins of each other.
- */
-export function withPaths(scope: PathScope, paths: Iterable<string>): PathScope {
+/** The rules for the new paths of one batch, which must not be twins of each other either. */
+export interface BatchScope {
+  /** Checks a path and, when it is accepted, counts it as standing there. */
+  claim(path: string): PathCheck;
+}
+
+export function batchScope(scope: PathScope): BatchScope {
   const spellings = new Map(scope.spellings);
   const files = new Set(scope.files);
-  for (const path of paths) {
-    files.add(path);
-    for (const prefix of prefixesFromTheEnd(path)) {
-      if (!spellings.has(fold(prefix))) spellings.set(fold(prefix), prefix);
-    }
-  }
-  return { ...scope, spellings, files };
+  return {
+    claim(path) {
+      const check = checkPath(path, { ...scope, spellings, files });
+      if (!check.ok) return check;
+      files.add(path);
+      for (const prefix of prefixesFromTheEnd(path)) {
+        if (!spellings.has(fold(prefix))) spellings.set(fold(prefix), prefix);
+      }
+      return check;
+    },
+  };
 }
 
 /** Checks a repository path that a write would create or change. */

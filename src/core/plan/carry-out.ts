@@ -2,7 +2,7 @@
  * Carries decisions out on file buffers: edits, then removals, then new documents. Every file is proved before it counts;
  * a file that does not prove is left as it was and its objects are refused, the rest of the batch goes on.
  */
-import { bootstrapFiles, checkPath, compareText, joinPath, withPaths } from '../folder/index.ts';
+import { batchScope, bootstrapFiles, compareText, joinPath } from '../folder/index.ts';
 import { describeObject, type ObjectId } from '../identity.ts';
 import { encodeFile } from '../yaml/index.ts';
 import {
@@ -42,16 +42,14 @@ export async function carryOut(context: Context, decisions: readonly Decision[])
 }
 
 /** New paths of one batch must not be twins of each other either; the first one in identity order is kept. */
-function withoutTwins({ index, options }: Context, decisions: readonly Decision[]): Decision[] {
-  let scope = index.scope;
+function withoutTwins({ index }: Context, decisions: readonly Decision[]): Decision[] {
+  if (!decisions.some(({ kind }) => kind === 'create')) return [...decisions];
+  const scope = batchScope(index.scope());
   return decisions.map((decision) => {
-    if (decision.kind !== 'create' || index.files.has(decision.path)) return decision;
-    const check = checkPath(decision.path, scope);
-    if (check.ok) {
-      scope = withPaths(scope, [decision.path]);
-      return decision;
-    }
-    const text = `${describeObject(decision.object)} has no usable path in ${options.folder || 'the repository root'}: ${check.message}`;
+    if (decision.kind !== 'create') return decision;
+    const check = scope.claim(decision.path);
+    if (check.ok) return decision;
+    const text = `${describeObject(decision.object)} has no usable path: ${check.message}`;
     return refused(decision.object, check.reason, text, decision.path);
   });
 }
@@ -61,7 +59,9 @@ function byPath(decisions: readonly Decision[]): Map<string, Change[]> {
   for (const decision of decisions) {
     if (decision.kind !== 'edit' && decision.kind !== 'create' && decision.kind !== 'remove') continue;
     const path = decision.kind === 'create' ? decision.path : decision.document.path;
-    files.set(path, [...(files.get(path) ?? []), decision]);
+    const known = files.get(path);
+    if (known === undefined) files.set(path, [decision]);
+    else known.push(decision);
   }
   return files;
 }
@@ -138,7 +138,7 @@ function planned(buffer: FileBuffer, mode: PlannedEdit['mode'], changes: readonl
 
 /** Only for a folder that the branch does not have yet, and never over a path that is planned. */
 function bootstrap({ index, options }: Context, edits: readonly PlannedEdit[]): PlannedEdit[] {
-  if (!options.bootstrap || index.roles.size > 0) return [];
+  if (!options.bootstrap || !index.isEmpty) return [];
   return bootstrapFiles()
     .map(({ path, text }) => ({ path: joinPath(options.folder, path), text }))
     .filter(({ path }) => edits.every((edit) => edit.path !== path))

@@ -73,7 +73,7 @@ function placeOf({ index, options }: Context, object: ObjectId, desired: JsonObj
     options.placement,
   );
   const path = joinPath(options.folder, placed.path);
-  const check = checkPath(path, index.scope);
+  const check = checkPath(path, index.scope());
   if (!check.ok) {
     const message = `${name} has no usable path (placement: ${placed.source}): ${check.message}`;
     return { ok: false, reason: check.reason, message, path };

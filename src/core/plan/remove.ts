@@ -3,7 +3,13 @@
  *
  * One routine for deletes and sweeps, so that both leave the same traces.
  */
-import { couldDescribe, findDocument, type IndexedDocument, isAutoscaled, nameKey } from '../folder/index.ts';
+import {
+  couldDescribe,
+  documentsNamed,
+  findDocument,
+  type IndexedDocument,
+  isAutoscaled,
+} from '../folder/index.ts';
 import { describeObject, type ObjectId, objectKey } from '../identity.ts';
 import { intentOf } from '../intent/index.ts';
 import type { JsonObject } from '../json.ts';
@@ -31,7 +37,7 @@ export function decideSweep(context: Context, sweep: Sweep): Decision[] {
   // A document that states no namespace may be of any; one object of its name anywhere keeps it.
   const names = new Set([...present].map((key) => key.slice(key.lastIndexOf('/') + 1)));
   const decisions: Decision[] = [];
-  for (const documents of context.index.documents.values()) {
+  for (const { documents } of context.index.files.values()) {
     for (const document of documents) {
       const { id: object, path } = document;
       if (object.group !== sweep.group || object.kind !== sweep.of) continue;
@@ -106,6 +112,6 @@ function statesOnly(context: Context, object: ObjectId, stated: JsonObject, hand
 }
 
 function isNamespaced({ options, index }: Context, object: ObjectId): boolean {
-  const apiVersion = index.documents.get(nameKey(object))?.[0]?.apiVersion;
+  const apiVersion = documentsNamed(index, object)[0]?.apiVersion;
   return apiVersion === undefined || (options.resourceOf(apiVersion, object.kind)?.namespaced ?? true);
 }

@@ -164,8 +164,7 @@ describe('the index cache', () => {
   it('holds as many documents as it may and drops the oldest first', () => {
     const cache = createIndexCache(3);
     const file = (count: number) => ({
-      ok: true as const,
-      documents: Array(count).fill({ kind: 'empty' as const }),
+      parsed: { ok: true as const, documents: Array(count).fill({ kind: 'empty' as const }) },
     });
     cache.set('a', file(2));
     cache.set('b', file(1));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { checkPath, type PathScope, pathScope, withPaths } from '../../../src/core/folder/path.ts';
+import { batchScope, checkPath, type PathScope, pathScope } from '../../../src/core/folder/path.ts';
 import type { FileMode } from '../../../src/core/folder/tree.ts';
 
 function scopeOf(files: Record<string, FileMode>, folder = 'apps/shop'): PathScope {
@@ -64,8 +64,11 @@ describe('a path to write', () => {
   }
 
   it('is refused when another new path of the batch is its twin', () => {
-    const planned = withPaths(scope, ['apps/shop/New/a.yaml']);
-    const check = checkPath('apps/shop/new/b.yaml', planned);
+    const planned = batchScope(scope);
+    assert.ok(planned.claim('apps/shop/New/a.yaml').ok);
+    assert.ok(planned.claim('apps/shop/New/b.yaml').ok);
+    assert.equal(planned.claim('apps/shop/New/a.yaml/c.yaml').ok, false);
+    const check = planned.claim('apps/shop/new/b.yaml');
     assert.equal(check.ok ? 'accepted' : check.reason, 'CaseOnlyTwin');
   });
 
