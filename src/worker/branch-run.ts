@@ -43,10 +43,22 @@ export interface BranchRunOptions {
 /** Counted where it happens; metrics read it. */
 export interface BranchCounts {
   pushed(outcome: 'pushed' | 'moved' | 'failed', durationMs: number): void;
-  fetched(): void;
-  published(write: Write, outcome: PlannedOutcome): void;
-  failed(): void;
+  fetched(reason: 'publication' | 'contention' | 'push_failure_probe' | 'refresh'): void;
+  /** A commit reached the remote. */
+  committed(write: Write): void;
+  documents(write: Write, outcome: DocumentOutcome, count: number): void;
+  commitFailed(reason: 'refused' | 'error'): void;
+  /** Decided writes that the remote has not confirmed. */
+  queued(depth: number): void;
 }
+
+export type DocumentOutcome =
+  | 'written'
+  | 'deleted_live'
+  | 'deleted_sweep'
+  | 'unchanged'
+  | 'retained'
+  | 'refused';
 
 /** Documents kept as parse results per branch. */
 const cachedDocuments = 50_000;
@@ -162,7 +174,7 @@ export class BranchRun implements BranchActions {
   async fetch(previous: string | null | undefined): Promise<FetchResult> {
     const access = this.#anyAccess();
     if (access === undefined) return noAccess;
-    this.#options.counts.fetched();
+    this.#options.counts.fetched(this.#fetchReason(previous));
     const result = await this.#remote.fetch(access);
     if (result.kind === 'failed') return result;
     this.#verify('Fetch');
@@ -172,8 +184,10 @@ export class BranchRun implements BranchActions {
     return result;
   }
 
-  commit(base: string | null, writes: readonly Write[]): ReturnType<CommitWrites['run']> {
-    return this.#commits.run(base, writes);
+  async commit(base: string | null, writes: readonly Write[]): ReturnType<CommitWrites['run']> {
+    const result = await this.#commits.run(base, writes);
+    if (result.kind === 'failed') this.#options.counts.commitFailed('error');
+    return result;
   }
 
   async push(tip: string, expected: string | null, target: string): ReturnType<RemoteBranch['push']> {
@@ -221,7 +235,8 @@ export class BranchRun implements BranchActions {
     }
   }
 
-  changed(_state: BranchState): void {
+  changed({ queue }: BranchState): void {
+    this.#options.counts.queued(queue.length);
     this.#options.changed();
   }
 
@@ -253,8 +268,9 @@ export class BranchRun implements BranchActions {
     for (const { object, message } of outcome.plan.notices)
       target.notice('Notice', describeObject(object), message);
     target.takeRetention(outcome.plan);
-    this.#options.counts.published(write, outcome);
+    this.#count(write, outcome);
     if (typeof write.commit !== 'string') return;
+    this.#options.counts.committed(write);
     this.#published.push({ target: write.target, commit: write.commit });
     const objects = [...new Set(outcome.plan.edits.flatMap((edit) => edit.objects.map(describeObject)))];
     this.#options.log.info(
@@ -302,6 +318,25 @@ export class BranchRun implements BranchActions {
         this.#options.log.error({ err: error, target: target.key }, 'could not read refused objects again');
       });
     }
+  }
+
+  #count(write: Write, { plan }: PlannedOutcome): void {
+    const { counts } = this.#options;
+    const deleted = write.changes.filter(({ live }) => live === undefined).length;
+    const of = (outcome: string) => plan.outcomes.filter((one) => one.outcome === outcome).length;
+    const gone = Math.min(deleted, of('written'));
+    counts.documents(write, write.sweep === undefined ? 'deleted_live' : 'deleted_sweep', gone);
+    counts.documents(write, 'written', of('written') - gone);
+    counts.documents(write, 'unchanged', of('unchanged'));
+    counts.documents(write, 'retained', of('retained'));
+    counts.documents(write, 'refused', of('refused'));
+  }
+
+  #fetchReason(previous: string | null | undefined): Parameters<BranchCounts['fetched']>[0] {
+    const { moves, failure, queue } = this.worker.state;
+    if (moves > 0) return 'contention';
+    if (failure !== undefined) return 'push_failure_probe';
+    return previous === undefined || queue.length > 0 ? 'publication' : 'refresh';
   }
 
   #verify(by: 'Push' | 'Fetch'): void {

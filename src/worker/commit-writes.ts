@@ -61,11 +61,9 @@ export class CommitWrites {
       if (parent !== null) this.#tree = { commit: parent, tree };
       return { kind: 'ok', planned: planned.map(({ sequence }) => ({ sequence, commit: null })) };
     }
-    const made = await this.#context.repository.commit({
-      branch: this.#context.branch,
-      base: parent,
-      commits: specs,
-    });
+    const signer = this.#context.target(writes[0]?.target ?? '')?.spec.signer;
+    const request = { branch: this.#context.branch, base: parent, commits: specs, ...(signer && { signer }) };
+    const made = await this.#context.repository.commit(request);
     if (made.kind !== 'ok')
       return { kind: 'failed', reason: coreFailureReason(made.reason), message: made.message };
     const commits = made.commits.map(({ commit }) => commit);

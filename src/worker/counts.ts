@@ -16,8 +16,10 @@ export const uncounted: MirrorCounts = {
   branch: () => ({
     pushed: () => undefined,
     fetched: () => undefined,
-    published: () => undefined,
-    failed: () => undefined,
+    committed: () => undefined,
+    documents: () => undefined,
+    commitFailed: () => undefined,
+    queued: () => undefined,
   }),
   event: () => undefined,
   settled: () => undefined,

@@ -2,6 +2,7 @@
 import type { ObjectId } from '../core/identity.ts';
 import type { JsonObject } from '../core/json.ts';
 import { type Collection, collectionKey } from '../kube/collection.ts';
+import { confirmGone, type ObjectName } from '../kube/snapshot-check.ts';
 import type { BranchWorker } from './branch-worker.ts';
 import { type AbsenceCheck, CollectionFeed } from './collection-feed.ts';
 import type { MirrorCounts } from './counts.ts';
@@ -18,9 +19,6 @@ export interface FeedOptions {
   changed(): void;
 }
 
-/** Above this many, one more list is cheaper than asking for each (contracts 1). */
-const confirmOneByOne = 10;
-
 export function collectionFeed(options: FeedOptions): CollectionFeed {
   const { target, worker, counts } = options;
   const name = collectionKey(options.collection);
@@ -34,30 +32,25 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     return { kind: read.kind === 'not-found' ? 'not-found' : 'unknown' };
   }
 
-  async function listVersions(selector: string): Promise<readonly JsonObject[] | undefined> {
+  async function listVersions(): Promise<readonly JsonObject[] | undefined> {
+    const selected = labelSelector === '' ? {} : { labelSelector };
     const listed = await client.listAll(
       { group, version, resource, namespace },
-      { metadataOnly: true, ...(selector === '' ? {} : { labelSelector: selector }) },
+      { metadataOnly: true, ...selected },
     );
     return listed.kind === 'ok' ? listed.items : undefined;
   }
 
-  async function confirmGone(records: readonly (readonly [string, HandledRecord])[]): Promise<AbsenceCheck> {
-    if (records.length <= confirmOneByOne) {
-      const gone: string[] = [];
-      for (const [key, { id }] of records) {
-        const read = await readObject(id);
-        if (read.kind === 'unknown') return unknownAbsence(resource);
-        if (read.kind === 'not-found') gone.push(key);
-      }
-      return { kind: 'gone', keys: gone };
-    }
-    // Unfiltered, so that a selector that no longer matches is not taken for a delete.
-    const listed = await listVersions('');
-    if (listed === undefined) return unknownAbsence(resource);
-    const present = new Set(listed.map(nameOf));
-    const gone = records.filter(([, { id }]) => !present.has(`${id.namespace}/${id.name}`));
-    return { kind: 'gone', keys: gone.map(([key]) => key) };
+  async function gone(records: readonly (readonly [string, HandledRecord])[]): Promise<AbsenceCheck> {
+    const answer = await confirmGone(
+      client,
+      { group, version, resource },
+      namespace,
+      records.map(([, { id }]) => id),
+    );
+    if (answer.kind !== 'ok') return { kind: 'unknown', message: unconfirmed(resource, answer.message) };
+    const names = new Set(answer.gone.map(nameOf));
+    return { kind: 'gone', keys: records.filter(([, { id }]) => names.has(nameOf(id))).map(([key]) => key) };
   }
 
   const feed = new CollectionFeed({
@@ -74,8 +67,8 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     digestKey: options.digestKey,
     accept: (input) => worker.accept(input),
     readObject,
-    listVersions: () => listVersions(labelSelector),
-    confirmGone,
+    listVersions,
+    confirmGone: gone,
     counted: (outcome) => counts.event(target.key, collection, outcome),
     stateChanged(state) {
       target.states.set(name, { collection, state });
@@ -94,15 +87,11 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
 
 type CollectionFeedRead = ConstructorParameters<typeof CollectionFeed>[0]['readObject'];
 
-function unknownAbsence(resource: string): AbsenceCheck {
-  return {
-    kind: 'unknown',
-    message: `${resource}: objects are missing from a snapshot, but the API server could not confirm it; nothing is deleted from Git`,
-  };
+function unconfirmed(resource: string, why: string): string {
+  return `${resource}: objects are missing from a snapshot, but the API server could not confirm it (${why}); nothing is deleted from Git`;
 }
 
-function nameOf(object: JsonObject): string {
-  const { namespace = '', name = '' } = (object.metadata ?? {}) as { namespace?: string; name?: string };
+function nameOf({ namespace, name }: ObjectName): string {
   return `${namespace}/${name}`;
 }
 

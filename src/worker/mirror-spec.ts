@@ -23,6 +23,8 @@ export interface MirrorSpec {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
+  /** Name of the GitProvider, in the same namespace. */
+  readonly provider: string;
   readonly access: Access;
   readonly committer: { readonly name: string; readonly email: string };
   readonly signer: Signer | undefined;

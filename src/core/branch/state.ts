@@ -38,6 +38,11 @@ export interface ObjectChange {
   readonly deletion?: 'observed' | 'absent';
   readonly uid: string;
   readonly resourceVersion: string;
+  /** Digest and canonical text of the sanitized object; no text for a delete and for a sensitive object. */
+  readonly digest: string;
+  readonly body: string | undefined;
+  /** Planned without the handled state: in a mirror, at a snapshot asked for by hand. */
+  readonly whole: boolean;
   /** Estimated memory, for the byte cap. */
   readonly bytes: number;
 }

@@ -28,6 +28,9 @@ function change(name: string, resourceVersion = '1'): ObjectChange {
     live: { metadata: { name } },
     uid: name,
     resourceVersion,
+    digest: `${name}@${resourceVersion}`,
+    body: undefined,
+    whole: false,
     bytes: 100,
   };
 }

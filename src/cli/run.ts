@@ -1,0 +1,129 @@
+/** `run`: the process itself. Wires the rooms, takes the Lease, and stops gracefully. */
+import { hostname } from 'node:os';
+import { Command } from 'commander';
+import { addConfigOptions, type Config, parseConfig } from '../config.ts';
+import { type Controllers, startControllers } from '../controllers/manager.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { systemClock } from '../kube/clock.ts';
+import { LeaseElection } from '../kube/lease.ts';
+import { startObserveServers } from '../server/observe.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { createMirror } from '../worker/mirror.ts';
+import type { Mirror } from '../worker/mirror-spec.ts';
+import { controlCluster } from './control-cluster.ts';
+import { mirrorCounts } from './mirror-counts.ts';
+import { version } from './version.ts';
+
+const leaseName = 'gitops-reverser';
+
+export function runCommand(): Command {
+  const command = new Command('run').description('run the sidecar: watch live edits and publish them to Git');
+  return addConfigOptions(command).action(async (options: Record<string, unknown>) => {
+    const parsed = parseConfig(options);
+    if (!parsed.ok) {
+      for (const problem of parsed.problems) console.error(`gitops-reverser run: ${problem}`);
+      process.exitCode = 2;
+      return;
+    }
+    process.exitCode = await run(parsed.config);
+  });
+}
+
+/** Runs until a signal or until leadership is lost. Returns the exit code. */
+async function run(config: Config): Promise<number> {
+  const log = createLog({ level: config.logLevel });
+  const metrics = createMetrics({ process: true });
+  const cluster = controlCluster(config.kubeconfig, version, systemClock);
+  if (!cluster.ok) {
+    log.error({ reason: 'KubeConfigInvalid' }, cluster.message);
+    return 2;
+  }
+  let leading: Leading | undefined;
+  const listening = await startObserveServers({
+    metricsAddress: config.metricsBindAddress,
+    healthAddress: config.healthBindAddress,
+    metrics,
+    // A follower is ready to take over; a leader is ready once it knows our kinds.
+    ready: () => leading === undefined || leading.controllers.ready(),
+    log,
+  });
+  if (listening.kind === 'failed') {
+    log.error(listening.message);
+    return 2;
+  }
+  log.info({ version, cluster: cluster.source, dataDir: config.dataDir }, 'gitops-reverser starts');
+
+  const ended = Promise.withResolvers<number>();
+  const identity = config.identity ?? `${hostname()}-${process.pid}`;
+  const lead = () => {
+    leading ??= start(cluster.client, config, metrics, log);
+  };
+  const election = new LeaseElection({
+    client: cluster.client,
+    namespace: config.namespace,
+    name: leaseName,
+    identity,
+    onGained() {
+      log.info({ identity }, 'this replica leads and writes');
+      lead();
+    },
+    onLost() {
+      // Another replica may write from now on: nothing of ours may go out any more, so the process ends at once.
+      log.error({ identity }, 'leadership is lost; this replica stops and starts anew as a follower');
+      ended.resolve(1);
+    },
+  });
+  if (config.leaderElect) void election.run();
+  else lead();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      log.info({ signal }, 'stopping: publishing what is pending');
+      ended.resolve(0);
+    });
+  }
+
+  const code = await ended.promise;
+  const unpublished = code === 0 && leading !== undefined ? await stop(leading, config, log) : 0;
+  if (config.leaderElect) await election.stop();
+  await listening.servers.stop();
+  await cluster.client.close();
+  log.info({ unpublished }, 'gitops-reverser ended');
+  // Whatever still runs after a lost lease must not write: it ends with the process.
+  if (code !== 0) process.exit(code);
+  return code;
+}
+
+interface Leading {
+  readonly mirror: Mirror;
+  readonly controllers: Controllers;
+}
+
+function start(kube: KubeClient, config: Config, metrics: Metrics, log: Log): Leading {
+  const mirror = createMirror({
+    dataDir: config.dataDir,
+    clock: systemClock,
+    log,
+    byteCap: config.branchBufferMaxSize,
+    gitTimeoutMs: config.gitTimeout,
+    gitRefreshIntervalMs: config.gitRefreshInterval,
+    allowHttp: config.insecureAllowGitHttp,
+    allowMissingKnownHosts: config.insecureAllowMissingKnownHosts,
+    sensitiveResources: config.additionalSensitiveResources,
+    counts: mirrorCounts(metrics),
+  });
+  const controllers = startControllers({ kube, config, mirror, log, metrics, clock: systemClock, version });
+  return { mirror, controllers };
+}
+
+async function stop({ mirror, controllers }: Leading, config: Config, log: Log): Promise<number> {
+  const unpublished = await mirror.stop(systemClock.now() + config.shutdownTimeout);
+  await controllers.stop();
+  if (unpublished > 0) {
+    log.warn(
+      { unpublished },
+      'some edits could not be published in time; they are found again at the next start',
+    );
+  }
+  return unpublished;
+}
