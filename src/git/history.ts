@@ -35,7 +35,7 @@ export class History {
       baseDir: dir,
       allowEnvironment: Object.keys(environment),
       timeout: { block: idleMs },
-      unsafe: { allowUnsafeConfigPaths: true, allowUnsafePack: true },
+      unsafe: { allowUnsafeConfigPaths: true, allowUnsafeExec: true },
     }).env({ ...environment });
   }
 

@@ -8,7 +8,7 @@ import { type Git, type GitOptions, git, succeeded } from './command.ts';
 import type { Environment } from './environment.ts';
 import { cleanText, failed, failureOf, type GitFailure } from './failure.ts';
 import { removeLeftovers } from './leftovers.ts';
-import { branchRef, checkedId, readRef, remoteRef } from './refs.ts';
+import { branchRef, checkedId, readRef, remoteRef, updateRef } from './refs.ts';
 import type { RunResult } from './run.ts';
 
 export type RoundTrip = 'ls-remote' | 'fetch' | 'push';
@@ -35,7 +35,7 @@ export type FetchResult =
   | {
       readonly kind: 'ok';
       readonly tip: string;
-      /** What we knew of the branch before. */
+      /** What we knew of the branch before, by a fetch or by our own push. */
       readonly previous: string | undefined;
       /** How the tip relates to `previous`. Rewritten and unrelated: it was force-pushed. */
       readonly history: 'first' | 'same' | 'ahead' | 'rewritten' | 'unrelated';
@@ -139,7 +139,13 @@ export async function push(repository: Git, channel: Channel, request: PushReque
     [...args, '--', channel.url.remote, `${newTip}:${ref}`],
     optionsOf(channel),
   );
-  return readPush(result, branch);
+  const answer = readPush(result, branch);
+  // What we pushed is what we know of the branch: if it is taken away, the next fetch must say so.
+  if (answer.kind === 'pushed' || answer.kind === 'up-to-date') {
+    // The push stands even if this cannot be written; the fetch then compares with what was known before.
+    await updateRef(repository, remoteRef(branch), newTip);
+  }
+  return answer;
 }
 
 function readPush(result: RunResult, branch: string): PushResult {

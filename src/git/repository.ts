@@ -184,7 +184,7 @@ export class Repository {
     return result;
   }
 
-  /** The branch as last seen on the remote, by a fetch. */
+  /** The branch as last seen on the remote, by a fetch or a push. */
   async remoteTip(branch: string): Promise<string | undefined> {
     return await readRef(this.#git, remoteRef(branch));
   }

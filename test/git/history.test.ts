@@ -1,7 +1,23 @@
 import assert from 'node:assert/strict';
+import { git } from '../cluster/git.ts';
 import { anonymous, commitOne, openFor, person } from './remote-fixture.ts';
 
 describe('history', () => {
+  it('works with every variable an operator may set', async () => {
+    const ambient = {
+      ...process.env,
+      GIT_EXEC_PATH: (await git(['--exec-path'])).trim(),
+      GIT_SSL_CAINFO: '/etc/ssl/ca.pem',
+      GIT_SSL_CAPATH: '/etc/ssl',
+      https_proxy: 'http://proxy.example.com',
+      NO_PROXY: '.svc',
+      TMPDIR: '/tmp',
+    };
+    const { repository } = await openFor(anonymous('https://git.example.com/fleet'), { ambient });
+    const commit = await commitOne(repository, 'main', null, [{ path: 'a.yaml', content: '1' }]);
+    assert.equal((await repository.history.commitInfo(commit)).commit, commit);
+  });
+
   it('names the commit that last changed a path, and the commits between two', async () => {
     const { repository } = await openFor(anonymous('https://git.example.com/fleet'));
     const { history } = repository;

@@ -80,6 +80,19 @@ describe('several writers of one branch', () => {
     );
   });
 
+  it('sees that our own push was taken away', async () => {
+    const { repository, access, base, bare } = await opened('undone');
+    const ours = await commitOne(repository, 'main', base, [{ path: 'a.yaml', content: '2\n' }]);
+    expectKind(await repository.push({ branch: 'main', newTip: ours, expectedOld: base, access }), 'pushed');
+    await git(['update-ref', 'refs/heads/main', base], { cwd: bare });
+    await commitTo(bare, 'main', { 'theirs.yaml': '1\n' });
+    const fetched = expectKind(await repository.fetch('main', access), 'ok');
+    assert.deepEqual(
+      { previous: fetched.previous, history: fetched.history, mergeBase: fetched.mergeBase },
+      { previous: ours, history: 'rewritten', mergeBase: base },
+    );
+  });
+
   it('sees an unrelated history as that', async () => {
     const { repository, access, bare } = await opened('unrelated');
     const other = await commitTo(bare, 'other-root', { 'x.yaml': '1\n' });

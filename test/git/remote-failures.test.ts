@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type GitServer, startGitServer } from '../cluster/git-server.ts';
 import { freePort } from '../cluster/port.ts';
 import { tip } from '../cluster/repository.ts';
+import { until } from '../cluster/wait.ts';
 import { processesIn } from './processes.ts';
 import { anonymous, basic, bearer, commitOne, expectKind, openFor } from './remote-fixture.ts';
 
@@ -157,6 +158,18 @@ describe('what a remote over http may answer', () => {
     assert.ok(refused.message.length <= 1_001);
     assert.equal(await tip(open.bareDir('fleet'), 'main'), base);
     await close();
+  });
+
+  it('follows a redirect to another path of the same host, with the password', async () => {
+    const access = basic(guarded.url('renamed'), 'bob', "it's a $ecret");
+    const location = `${guarded.url('fleet')}/info/refs?service=git-upload-pack`;
+    guarded.setFault({ status: 301, headers: { location } });
+    const { repository } = await openFor(access);
+    const fetching = repository.fetch('main', access, { deadlineMs: 10_000 });
+    const isRedirected = () => guarded.requests.some((request) => request.path.startsWith('/renamed'));
+    await until('the old path was asked for', isRedirected, { intervalMs: 1 });
+    guarded.setFault(undefined);
+    expectKind(await fetching, 'ok');
   });
 
   it('follows a redirect of the host, but carries no password to another one', async () => {
