@@ -87,6 +87,7 @@ async function planFolder(folder: string, flags: Flags): Promise<number> {
   );
   const target = flags.target === undefined ? defaultTarget : await readTarget(flags.target);
   const crdObjects = (await Promise.all((flags.crds ?? []).map(readObjectFolder))).flat();
+  if (flags.fluxKustomization !== undefined) await readObjects(flags.fluxKustomization);
   const live = await readAll(flags.live);
   const previous = flags.previous === undefined ? undefined : await readAll(flags.previous);
   const deleted = flags.deleted.map(parseDeleted);

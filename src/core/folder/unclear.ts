@@ -5,9 +5,14 @@
 import { identify, type ObjectId } from '../identity.ts';
 import { isObject, type Json, parseJson } from '../json.ts';
 
-/** `path` tells JSON from YAML. Errs towards true for YAML; JSON is read, so there it is exact. */
-export function couldDescribe(path: string, text: string, id: ObjectId): boolean {
-  return path.endsWith('.json') ? isInJson(text, id) : standsInText(text, id);
+/**
+ * `path` tells JSON from YAML. Errs towards true for YAML; JSON is read, so there it is exact.
+ *
+ * `isRendered`: an applier made the object, yet no readable document describes it. Then a template of its kind whose name is
+ * all expression (`{{ include "fullname" . }}`) is where it comes from.
+ */
+export function couldDescribe(path: string, text: string, id: ObjectId, isRendered = false): boolean {
+  return path.endsWith('.json') ? isInJson(text, id) : standsInText(text, id, isRendered);
 }
 
 /** Appliers read JSON manifests, and lists of them; any other JSON is none of our business. */
@@ -34,11 +39,11 @@ function isSame(found: ObjectId | undefined, id: ObjectId): boolean {
 }
 
 /** The kind stands there as a word, and so does the name, whole or as a template with a fixed part. */
-function standsInText(text: string, id: ObjectId): boolean {
+function standsInText(text: string, id: ObjectId, isRendered: boolean): boolean {
   if (!holdsWord(text, id.kind, /[A-Za-z0-9]/)) return false;
-  return (
-    holdsWord(text, id.name, /[A-Za-z0-9.-]/) || templatedNames(text).some((parts) => fits(parts, id.name))
-  );
+  if (holdsWord(text, id.name, /[A-Za-z0-9.-]/)) return true;
+  // A name that is all expression says nothing about an object that may come from anywhere.
+  return templatedNames(text).some((parts) => fits(parts, id.name) && (isRendered || hasFixedPart(parts)));
 }
 
 function holdsWord(text: string, word: string, letter: RegExp): boolean {
@@ -61,10 +66,13 @@ function templatedNames(text: string): string[][] {
       .replace(/^["']/, '')
       .replace(/["',}#\s].*$/, '');
     const parts = value.split(gap);
-    // A name that is all expression says nothing about any object.
-    if (parts.length > 1 && /[A-Za-z0-9]/.test(parts.join(''))) names.push(parts);
+    if (parts.length > 1) names.push(parts);
   }
   return names;
+}
+
+function hasFixedPart(parts: readonly string[]): boolean {
+  return /[A-Za-z0-9]/.test(parts.join(''));
 }
 
 /** The fixed parts stand in the name in this order, the first at its beginning and the last at its end. */

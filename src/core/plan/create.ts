@@ -11,14 +11,15 @@ import {
 import { describeObject, metadataMap, type ObjectId } from '../identity.ts';
 import type { JsonObject } from '../json.ts';
 import type { RefusalReason } from '../refusal.ts';
+import { applierOwner } from '../sanitize/index.ts';
 import { type Context, type Decision, refused } from './decision.ts';
 import { withoutNamespace } from './namespace.ts';
 
 export async function decideCreate(
   context: Context,
   object: ObjectId,
-  desired: JsonObject,
-  fields: readonly string[],
+  live: JsonObject,
+  { desired, fields }: { readonly desired: JsonObject; readonly fields: readonly string[] },
 ): Promise<Decision> {
   const { options } = context;
   const name = describeObject(object);
@@ -26,7 +27,7 @@ export async function decideCreate(
     const text = `${name} is sensitive, and encryption is not set up; it is never written in plain text`;
     return refused(object, 'EncryptionNotConfigured', text);
   }
-  const twin = await possibleTwin(context, object);
+  const twin = await possibleTwin(context, object, applierOwner(live) !== undefined);
   if (twin !== undefined) {
     const text = `${name} may already be described by ${twin}, which cannot be read as manifests; mend that file or move it out of the folder`;
     return refused(object, 'InUnreadableFile', text, twin);
@@ -44,9 +45,14 @@ export async function decideCreate(
   };
 }
 
-async function possibleTwin(context: Context, object: ObjectId): Promise<string | undefined> {
+async function possibleTwin(
+  context: Context,
+  object: ObjectId,
+  isRendered: boolean,
+): Promise<string | undefined> {
   const unclear = await context.reader.unclear();
-  return unclear.find(({ path, text }) => text === undefined || couldDescribe(path, text, object))?.path;
+  return unclear.find(({ path, text }) => text === undefined || couldDescribe(path, text, object, isRendered))
+    ?.path;
 }
 
 type Place =

@@ -36,10 +36,12 @@ export async function decideUpsert(context: Context, change: Upsert, object: Obj
 async function withoutDocument(context: Context, change: Upsert, object: ObjectId): Promise<Decision> {
   const intent = ask(context, change, object, undefined);
   tell(context, object, intent.notices, undefined);
-  if (intent.kind === 'create') return await decideCreate(context, object, intent.desired, []);
+  if (intent.kind === 'create') {
+    return await decideCreate(context, object, change.live, { desired: intent.desired, fields: [] });
+  }
   if (intent.kind !== 'gone-in-git' || intent.desired === undefined) return { kind: 'unchanged', object };
   const fields = intent.fields.map(({ where }) => where);
-  return await decideCreate(context, object, intent.desired, fields);
+  return await decideCreate(context, object, change.live, { desired: intent.desired, fields });
 }
 
 async function withDocument(

@@ -154,6 +154,24 @@ describe('a plan', () => {
     assert.deepEqual(outcomes(result), { 'ConfigMap/shop/one': 'written', 'ConfigMap/shop/two': 'refused' });
   });
 
+  it('refuses a document for an object that an applier rendered from a template of the folder', async () => {
+    const chart = {
+      'app/templates/d.yaml':
+        '{{- if .Values.on }}\nkind: Deployment\nmetadata:\n  name: {{ include "full" . }}\n{{- end }}\n',
+    };
+    const rendered = objectOf(deployment('web', 3));
+    const mine: Change = { kind: 'upsert', live: rendered, applierKnown: true };
+    assert.deepEqual((await planned(chart, [mine])).refused, []);
+    assert.ok(isObject(rendered.metadata));
+    rendered.metadata.annotations = { 'argocd.argoproj.io/tracking-id': 'shop:apps/Deployment:shop/web' };
+    const handled = sanitize(objectOf(deployment('web', 2)));
+    const result = await planned(chart, [{ ...mine, handled }]);
+    assert.deepEqual(
+      result.refused.map(({ reason, path }) => [reason, path]),
+      [['InUnreadableFile', 'app/templates/d.yaml']],
+    );
+  });
+
   it('refuses a new object of a kind that discovery does not know', async () => {
     const text =
       'apiVersion: example.test/v1\nkind: Thing\nmetadata: {name: x, namespace: shop}\nspec: {a: 1}\n';
