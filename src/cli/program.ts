@@ -2,9 +2,11 @@
 import { Command } from 'commander';
 import { checkCommand } from './check.ts';
 import { crdsCommand } from './crds.ts';
+import { flushCommand } from './flush.ts';
 import { generateCommand } from './generate.ts';
 import { planCommand } from './plan.ts';
 import { runCommand } from './run.ts';
+import { statusCommand } from './status.ts';
 import { nodeTooOld, version } from './version.ts';
 
 export function program(): Command {
@@ -17,6 +19,8 @@ export function program(): Command {
   root.addCommand(runCommand());
   root.addCommand(planCommand());
   root.addCommand(checkCommand());
+  root.addCommand(statusCommand());
+  root.addCommand(flushCommand());
   root.addCommand(crdsCommand());
   root.addCommand(generateCommand(), { hidden: true });
   root.addCommand(versionCommand());
