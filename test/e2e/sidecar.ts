@@ -145,7 +145,7 @@ export async function mirror(
   options: { ready?: boolean } = {},
 ): Promise<string> {
   const { name, path = 'apps/shop', branch = 'main' } = folder;
-  const bareDir = await world.git.createRepository(`${name}.git`, {
+  const bareDir = await world.git.createRepository(name, {
     branch,
     files: { 'README.md': '# test\n', ...folder.files },
   });
@@ -172,7 +172,7 @@ export function mirrorObjects(
       apiVersion,
       kind: 'GitProvider',
       metadata,
-      spec: { url: world.git.url(`${name}.git`), allowedBranches: [branch], ...(secretRef && { secretRef }) },
+      spec: { url: world.git.url(name), allowedBranches: [branch], ...(secretRef && { secretRef }) },
     },
     {
       apiVersion,
