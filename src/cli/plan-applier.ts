@@ -38,7 +38,7 @@ export async function isAppliedFolder(tree: Tree, folder: string): Promise<boole
 }
 
 /** The folders an applier object names, as repository paths. */
-export function appliedFolders(value: Json): string[] {
+function appliedFolders(value: Json): string[] {
   if (!isObject(value) || typeof value.apiVersion !== 'string' || !isObject(value.spec)) return [];
   const { group } = parseApiVersion(value.apiVersion);
   const { spec } = value;

@@ -41,7 +41,6 @@ export {
   type FileMode,
   isInside,
   joinPath,
-  parentOf,
   relativeTo,
   type Tree,
   type TreeEntry,

@@ -40,9 +40,3 @@ export function joinPath(folder: string, path: string): string {
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
-
-/** The folder of a path, '' at the root. */
-export function parentOf(path: string): string {
-  const slash = path.lastIndexOf('/');
-  return slash < 0 ? '' : path.slice(0, slash);
-}
