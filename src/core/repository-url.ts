@@ -4,7 +4,7 @@
  * Core: text in, values out. git/ hands `remote` to git; the worker and the gate compare by `key`.
  */
 
-export type RepositoryScheme = 'https' | 'http' | 'ssh' | 'file';
+type RepositoryScheme = 'https' | 'http' | 'ssh' | 'file';
 
 export interface RepositoryUrl {
   readonly scheme: RepositoryScheme;

@@ -25,7 +25,7 @@ export interface Access {
   readonly knownHosts?: KnownHosts | 'any' | undefined;
 }
 
-export type CredentialsProblem =
+type CredentialsProblem =
   /** The Secret cannot be used as it is. */
   | 'SecretMalformed'
   /** Credentials of one kind, a URL of another. */

@@ -91,7 +91,7 @@ export function failureOf(result: RunResult, doing: string): GitFailure {
   return failureFrom(result.stderr, doing, result.code);
 }
 
-export function failureFrom(stderr: string, doing: string, code: number | null = null): GitFailure {
+function failureFrom(stderr: string, doing: string, code: number | null = null): GitFailure {
   const said = cleanText(stderr);
   const reason = table.find(([pattern]) => pattern.test(said))?.[1] ?? 'Unknown';
   const text = said === '' ? `git ended with ${code === null ? 'a signal' : `exit code ${code}`}` : said;

@@ -14,7 +14,7 @@ export interface CommitInfo {
   readonly message: string;
 }
 
-export interface Person {
+interface Person {
   readonly name: string;
   readonly email: string;
   readonly date: Date;

@@ -16,7 +16,7 @@ export type FileChange =
   | { readonly path: string; readonly blobId: string; readonly mode?: WritableMode };
 
 /** Pass the mode of an existing file, else it becomes a plain file. */
-export type WritableMode = '100644' | '100755';
+type WritableMode = '100644' | '100755';
 
 export interface CommitSpec {
   readonly files: readonly FileChange[];
@@ -96,7 +96,7 @@ export function quotedPath(path: string): string {
 }
 
 /** The quoting of git: a C string, other bytes in octal. */
-export function quoteBytes(text: string): string {
+function quoteBytes(text: string): string {
   let quoted = '"';
   for (const byte of Buffer.from(text)) {
     if (byte === 0x22 || byte === 0x5c) quoted += `\\${String.fromCharCode(byte)}`;

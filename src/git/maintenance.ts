@@ -7,7 +7,7 @@ export interface MaintenanceOptions {
   readonly maxPacks?: number;
 }
 
-export interface StoreSize {
+interface StoreSize {
   readonly looseObjects: number;
   readonly packs: number;
   readonly bytes: number;

@@ -22,7 +22,7 @@ export function importRef(branch: string): string {
 }
 
 export function handledRef(key: string): string {
-  const name = encodeURIComponent(key).replace(/[.*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
+  const name = encodeURIComponent(key).replace(/[^\w%-]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
   if (name === '' || name.length > 200)
     throw new Error(`no usable key for handled states: ${JSON.stringify(key)}`);
   return `${root}/handled/${name}`;
@@ -33,7 +33,7 @@ export function branchRef(branch: string): string {
 }
 
 /** The rules of git for branch names. */
-export function isBranchName(name: string): boolean {
+function isBranchName(name: string): boolean {
   return (
     name !== '' &&
     name.length <= 244 &&
@@ -49,7 +49,7 @@ function checkedBranch(branch: string): string {
   return branch;
 }
 
-export function isObjectId(text: string): boolean {
+function isObjectId(text: string): boolean {
   return objectId.test(text);
 }
 

@@ -3,6 +3,7 @@
  *
  * A key stands on disk only while ssh-keygen runs, in a private folder, and is removed right after.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { normaliseKey, type SecretData } from './credentials.ts';
@@ -24,12 +25,14 @@ export type SignerRead =
   | { readonly ok: false; readonly reason: 'SecretMalformed'; readonly message: string };
 
 const deadlineMs = 20_000;
-const folderPrefix = 'signing-';
+const prefix = 'signing-';
+/** Folders of an earlier process have another name, whatever its process id was. */
+const ownPrefix = `${prefix}${randomUUID()}-`;
 
 /** Signs with one key; valid until the work it was given to has ended. */
 export type Sign = (payload: string) => Promise<string>;
 
-/** Reads `signing.key` and `passphrase` of a Secret and proves that they work. `volume` is a private folder. */
+/** Reads `signing.key` and `passphrase` of a Secret and proves that they work. `volume` is a private folder of this process. */
 export async function readSigner(
   data: SecretData,
   volume: string,
@@ -62,7 +65,7 @@ export async function generateSigningKey(
   comment: string,
   ambient: Environment | NodeJS.ProcessEnv,
 ): Promise<{ readonly data: SecretData; readonly publicKey: string }> {
-  const folder = await mkdtemp(join(volume, folderPrefix));
+  const folder = await keyFolder(volume);
   try {
     const file = join(folder, 'key');
     const name = comment.replace(/[^\x20-\x7e]/g, '').slice(0, 200);
@@ -80,13 +83,6 @@ export async function generateSigningKey(
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** Removes what a killed process left of the above; for the start of a process, on its own volume. */
-export async function clearSigningLeftovers(volume: string): Promise<void> {
-  for (const name of await readdir(volume)) {
-    if (name.startsWith(folderPrefix)) await rm(join(volume, name), { recursive: true, force: true });
   }
 }
 
@@ -117,7 +113,7 @@ async function withKey<T>(
   ambient: Environment | NodeJS.ProcessEnv,
   work: (keygen: Keygen) => Promise<T>,
 ): Promise<T> {
-  const folder = await mkdtemp(join(parent, folderPrefix));
+  const folder = await keyFolder(parent);
   try {
     const file = join(folder, 'key');
     await writePrivate(file, privateKey.reveal());
@@ -130,6 +126,15 @@ async function withKey<T>(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Makes a private folder, and removes those that a killed process left. */
+async function keyFolder(parent: string): Promise<string> {
+  for (const name of await readdir(parent)) {
+    const stale = name.startsWith(prefix) && !name.startsWith(ownPrefix);
+    if (stale) await rm(join(parent, name), { recursive: true, force: true });
+  }
+  return await mkdtemp(join(parent, ownPrefix));
 }
 
 async function keygen(

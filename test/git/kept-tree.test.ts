@@ -51,6 +51,16 @@ describe('a kept tree', () => {
     );
   });
 
+  it('takes any key', async () => {
+    const { repository } = await openFor(nowhere);
+    const keys = ['a~b', 'x.lock', '.hidden', 'a..b', 'ä/ö', "it's (1)!", '@', '-x', 'a%2Eb', 'a.b'];
+    for (const key of keys) await repository.keptTree(key).write([{ path: 'key', content: key }]);
+    for (const key of keys) {
+      const [file] = await repository.keptTree(key).list();
+      assert.equal(Buffer.from(await repository.keptTree(key).read(file?.id ?? '')).toString(), key);
+    }
+  });
+
   it('takes concurrent writes in order', async () => {
     const { repository } = await openFor(nowhere);
     const tree = repository.keptTree('key');

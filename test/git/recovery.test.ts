@@ -105,6 +105,15 @@ describe('a repository after trouble', () => {
     assert.equal(await again.remoteTip('objects/tmp_pack_x.keep'), tip);
   });
 
+  it('leaves neither lock nor login when the process ends without closing it', async () => {
+    const volume = temporaryFolder('git-volume');
+    const folder = repositoryFolder(volume.path, anonymous(server.url('fleet')).url);
+    const { code, stderr } = await run(process.execPath, [holder, volume.path, server.url('fleet')]);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(await readdir(folder), ['git']);
+    await volume.remove();
+  });
+
   it('takes a lock over that a dead process, another boot or a power loss left', async () => {
     const { volume, repository } = await openFor(nowhere);
     const owner = join(repositoryFolder(volume.path, nowhere.url), 'owner');
