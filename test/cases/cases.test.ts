@@ -122,6 +122,11 @@ function assertSame(actual: Files, expected: Files): void {
   }
 }
 
+function renamed(files: Files, from: string, to: string): Files {
+  const pairs = [...files].map(([path, bytes]) => [path === from ? to : path, bytes] as const);
+  return new Map(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 function visible(bytes: Uint8Array | undefined): string {
   return Buffer.from(bytes ?? []).toString('latin1');
 }
@@ -273,6 +278,34 @@ describe('cases from the field', () => {
       await command(root, '--live', join(path, 'live.yaml'), '--write');
       assert.ok((await filesOf(root)).has('apps/shop/old.yaml'), 'never seen and absent is no delete');
     });
+  });
+
+  it('B29 puts the edit on the tip that somebody else pushed, wherever the document stands there', async function () {
+    const { before, after, live, path } = await load(this, 'B29');
+    const tip = await filesOf(join(path, 'remote-tip'));
+    const changes = upserts(live, earlier(before, live));
+    const planned = await planOn(tip, changes);
+    assertSame(applied(tip, planned), after);
+    assert.equal(planned.edits.length, 1);
+    assert.deepEqual((await planOn(after, changes)).edits, [], 'the tip holds our value already');
+
+    const web = 'apps/shop/web.yaml';
+    const moved = renamed(tip, web, 'apps/shop/web/deployment.yaml');
+    assertSame(
+      applied(moved, await planOn(moved, changes)),
+      renamed(after, web, 'apps/shop/web/deployment.yaml'),
+    );
+
+    const deleted = new Map([...tip].filter(([one]) => one !== web));
+    const restored = await planOn(deleted, changes);
+    assert.deepEqual(
+      restored.edits.map((edit) => [edit.path, edit.action]),
+      [['apps/shop/shop/apps/deployments/web.yaml', 'create']],
+    );
+    assert.deepEqual(
+      restored.notices.map(({ code }) => code),
+      ['RestoredAfterGitDelete'],
+    );
   });
 
   it('B05 then changes one line inside the literal block', async function () {
