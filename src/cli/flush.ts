@@ -84,8 +84,7 @@ export async function runFlush(
   const never = new AbortController().signal;
   while (clock.now() - startedAt < timeoutMs) {
     const now = await getTarget(client, namespace, name);
-    // A later request of somebody else covers ours.
-    if ((now.status?.lastHandledFlushAt ?? '') >= value) {
+    if (covers(now.status?.lastHandledFlushAt ?? '', value)) {
       const branch = branchOf(now, await listBranches(client, namespace));
       return tell(now, branch, pushedBefore, out, note);
     }
@@ -99,6 +98,11 @@ export async function runFlush(
     `flush: no answer within ${Math.round(timeoutMs / 1000)} s; is the sidecar running? See the conditions of GitTarget ${target}`,
   );
   return 1;
+}
+
+/** A later request of somebody else covers ours; a value that is no time is only itself. */
+function covers(handled: string, value: string): boolean {
+  return handled === value || (/^\d{4}-\d\d-\d\dT/.test(handled) && handled > value);
 }
 
 /** Published means: nothing waits on the branch, and the target is ready, so that nothing can be missing. */

@@ -29,6 +29,7 @@ export class WorkQueue {
   readonly #running = new Map<string, Promise<void>>();
   readonly #later = new Map<string, Later>();
   readonly #failures = new Map<string, number>();
+  #starting = false;
   #stopped = false;
 
   constructor(options: QueueOptions) {
@@ -44,7 +45,7 @@ export class WorkQueue {
   add(key: string): void {
     if (this.#stopped) return;
     this.#waiting.add(key);
-    this.#start();
+    this.#startSoon();
   }
 
   /** After a while, unless it is due earlier anyway. */
@@ -75,6 +76,16 @@ export class WorkQueue {
     await Promise.all(this.#running.values());
   }
 
+  /** Whoever adds keys finishes first: many adds of one moment are one. */
+  #startSoon(): void {
+    if (this.#starting) return;
+    this.#starting = true;
+    queueMicrotask(() => {
+      this.#starting = false;
+      this.#start();
+    });
+  }
+
   #start(): void {
     for (const key of this.#waiting) {
       if (this.#running.size >= this.#workers) return;
@@ -88,8 +99,6 @@ export class WorkQueue {
   }
 
   async #run(key: string): Promise<void> {
-    // Whoever adds a key finishes first.
-    await Promise.resolve();
     try {
       const again = await this.#options.work(key);
       this.#failures.delete(key);
@@ -101,7 +110,7 @@ export class WorkQueue {
       this.addAfter(key, Math.min(firstRetryMs * 2 ** Math.min(failures, 16), lastRetryMs));
     } finally {
       this.#running.delete(key);
-      if (!this.#stopped) this.#start();
+      this.#startSoon();
     }
   }
 }
