@@ -36,7 +36,12 @@ export class RemoteBranch {
   }
 
   async fetch(access: Access): Promise<FetchResult> {
-    const fetched = await this.#repository.fetch(this.#branch, access, { deadlineMs: this.#deadlineMs });
+    let fetched = await this.#fetchOnce(access);
+    if (fetched.kind === 'failed' && fetched.reason === 'CorruptRepository') {
+      // Everything but the handled states can be had again; without them edits are judged as at a first adoption.
+      const broken = await this.#repository.recreate();
+      fetched = broken ?? (await this.#fetchOnce(access));
+    }
     if (fetched.kind === 'failed') return failure(fetched);
     if (fetched.kind === 'missing') return this.#missing(access);
     const { tip, history } = fetched;
@@ -68,6 +73,10 @@ export class RemoteBranch {
   /** After a person accepted what the remote is now: nothing is known of the branch. */
   async forget(): Promise<void> {
     await this.#repository.forgetBranch(this.#branch);
+  }
+
+  #fetchOnce(access: Access): ReturnType<Repository['fetch']> {
+    return this.#repository.fetch(this.#branch, access, { deadlineMs: this.#deadlineMs });
   }
 
   async #missing(access: Access): Promise<FetchResult> {

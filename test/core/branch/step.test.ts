@@ -382,6 +382,8 @@ describe('a failed commit', () => {
     const failing = find(run.effects, 'failing');
     assert.equal(failing.retryAt, run.now + 5_000);
     run.now = failing.retryAt;
-    assert.equal(find(run.feed({ kind: 'tick' }), 'commit').writes.length, 1);
+    assert.deepEqual(kinds(run.feed({ kind: 'tick' })), ['fetch'], 'the local repository is in doubt');
+    const again = run.feed({ kind: 'fetched', result: { kind: 'ok', tip: 'A', history: 'same' } });
+    assert.equal(find(again, 'commit').writes.length, 1);
   });
 });
