@@ -116,7 +116,11 @@ function takeCommitted(
   now: number,
   effects: Effect[],
 ): BranchState {
-  if (result.kind === 'failed') return fail(state, result.reason, result.message, now, effects);
+  if (result.kind === 'failed') {
+    // What the local repository holds is in doubt: begin again from what the remote says.
+    const doubted = { ...state, lookAgain: true, queue: state.queue.map(unplanned) };
+    return fail(doubted, result.reason, result.message, now, effects);
+  }
   const commits = new Map(result.planned.map((planned) => [planned.sequence, planned.commit]));
   const queue = state.queue.map((write) => {
     const commit = commits.get(write.sequence);
