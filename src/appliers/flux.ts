@@ -15,7 +15,7 @@ export async function readKustomization(
 ): Promise<FolderApplier> {
   const { namespace, name } = owner;
   const read = await client.get({ ...kustomizations, namespace, name });
-  if (read.kind === 'not-found') return { kind: 'elsewhere' };
+  // Flux may run on another cluster and apply to this one: not finding it proves nothing.
   if (read.kind !== 'ok') return { kind: 'unknown', message: read.message };
   const kustomization = read.object;
   if (valueAt(kustomization, ['spec', 'sourceRef', 'kind']) !== 'GitRepository') return { kind: 'elsewhere' };
@@ -24,7 +24,6 @@ export async function readKustomization(
     namespace: text(kustomization, 'spec', 'sourceRef', 'namespace') ?? namespace,
     name: text(kustomization, 'spec', 'sourceRef', 'name') ?? '',
   });
-  if (source.kind === 'not-found') return { kind: 'elsewhere' };
   if (source.kind !== 'ok') return { kind: 'unknown', message: source.message };
   if (!applies(kustomization, source.object, folder)) return { kind: 'elsewhere' };
   const revisions = commitIds([
