@@ -4,35 +4,24 @@
  */
 import { Command, Option } from 'commander';
 import { createIndexCache } from '../core/folder/index.ts';
-import { describeObject, identify, type ObjectId, objectKey, parseObject } from '../core/identity.ts';
 import { knownAppliers } from '../core/intent/index.ts';
 import { crdSchemasOf } from '../core/intent/schema/index.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
-import {
-  builtinResource,
-  type Change,
-  type Plan,
-  type PlanOptions,
-  plan,
-  pluralOf,
-} from '../core/plan/index.ts';
-import { sanitize } from '../core/sanitize/index.ts';
+import { builtinResource, type Plan, type PlanOptions, plan, pluralOf } from '../core/plan/index.ts';
 import { BadInput } from './bad-input.ts';
 import { callerPath } from './caller-path.ts';
-import { type LocalRepository, openLocalRepository } from './local-tree.ts';
-import { isApplied, isAppliedFolder } from './plan-applier.ts';
+import { openLocalRepository } from './local-tree.ts';
+import { readAppliers } from './plan-applier.ts';
+import { type GivenObjects, readChanges } from './plan-changes.ts';
 import { printDiff } from './plan-diff.ts';
-import { readObjectFolder, readObjects } from './plan-objects.ts';
+import { readObjectFolder } from './plan-objects.ts';
 import { linesFor, reportOf } from './plan-output.ts';
 import { defaultTarget, readTarget } from './plan-target.ts';
 import { writeEdits } from './plan-write.ts';
 
-interface Flags {
-  readonly live: readonly string[];
+interface Flags extends GivenObjects {
   readonly repoRoot?: string;
   readonly target?: string;
-  readonly previous?: readonly string[];
-  readonly deleted: readonly string[];
   readonly crds?: readonly string[];
   readonly fluxKustomization?: string;
   readonly write?: true;
@@ -87,13 +76,8 @@ async function planFolder(folder: string, flags: Flags): Promise<number> {
   );
   const target = flags.target === undefined ? defaultTarget : await readTarget(flags.target);
   const crdObjects = (await Promise.all((flags.crds ?? []).map(readObjectFolder))).flat();
-  if (flags.fluxKustomization !== undefined) await readObjects(flags.fluxKustomization);
-  const live = await readAll(flags.live);
-  const previous = flags.previous === undefined ? undefined : await readAll(flags.previous);
-  const deleted = flags.deleted.map(parseDeleted);
-  if (live.size === 0 && deleted.length === 0 && previous === undefined) {
-    throw new BadInput('nothing to plan: give --live, --previous or --deleted');
-  }
+  const { isApplied, isSubstituted } = await readAppliers(repository, flags.fluxKustomization);
+  const changes = await readChanges(flags, isApplied);
   const { ignoreManagers, ...settings } = target;
   const crds = crdSchemasOf(crdObjects);
   const options: PlanOptions = {
@@ -104,14 +88,11 @@ async function planFolder(folder: string, flags: Flags): Promise<number> {
     isSensitive: ({ group, kind }) => group === '' && kind === 'Secret',
     resourceOf: (apiVersion, kind) =>
       crdResource(crdObjects, apiVersion, kind) ?? guessedResource(apiVersion, kind),
+    isSubstituted,
     bootstrap: false,
     cache: createIndexCache(1_000_000),
   };
-  const planned = await plan(
-    repository.tree,
-    changesOf({ live, previous, deleted }, await applierOf(repository, live, previous, flags)),
-    options,
-  );
+  const planned = await plan(repository.tree, changes, options);
   const before = new Map<string, Uint8Array>();
   for (const { path, action } of planned.edits) {
     if (action !== 'create') before.set(path, await repository.tree.read(path));
@@ -126,85 +107,6 @@ function report(planned: Plan, output: Flags['output'], before: ReadonlyMap<stri
     output === 'json' ? `${JSON.stringify(reportOf(planned), null, 2)}\n` : printDiff(planned.edits, before);
   process.stdout.write(text);
   for (const line of linesFor(planned)) process.stderr.write(`${line}\n`);
-}
-
-type Objects = ReadonlyMap<string, { readonly id: ObjectId; readonly object: JsonObject }>;
-
-/** All objects of the files by identity. One object in two places would have two live states. */
-async function readAll(files: readonly string[]): Promise<Objects> {
-  const all = new Map<string, { id: ObjectId; object: JsonObject }>();
-  for (const { file, objects } of await inOrder(files)) {
-    for (const object of objects) {
-      const id = identify(object);
-      if (id === undefined) continue;
-      if (all.has(objectKey(id))) throw new BadInput(`${file}: ${describeObject(id)} is given twice`);
-      all.set(objectKey(id), { id, object });
-    }
-  }
-  return all;
-}
-
-/** One after the other: standard input can be read once. */
-async function inOrder(files: readonly string[]): Promise<Awaited<ReturnType<typeof readObjects>>[]> {
-  const read = [];
-  for (const file of files) read.push(await readObjects(file));
-  return read;
-}
-
-/** Whether somebody applies a live object. The repository is searched only when an object alone does not tell. */
-async function applierOf(
-  repository: LocalRepository,
-  live: Objects,
-  previous: Objects | undefined,
-  flags: Flags,
-): Promise<(object: JsonObject) => boolean> {
-  const isOpen = [...live].some(([key, { object }]) => !previous?.has(key) && !isApplied(object));
-  const isFolderApplied =
-    flags.fluxKustomization !== undefined ||
-    (isOpen && (await isAppliedFolder(repository.tree, repository.folder)));
-  return (object) => isFolderApplied || isApplied(object);
-}
-
-interface Given {
-  readonly live: Objects;
-  readonly previous: Objects | undefined;
-  readonly deleted: readonly ObjectId[];
-}
-
-function changesOf({ live, previous, deleted }: Given, applied: (object: JsonObject) => boolean): Change[] {
-  const changes: Change[] = [];
-  const gone = new Map(deleted.map((id) => [objectKey(id), id]));
-  for (const [key, { object }] of live) {
-    if (gone.has(key)) continue;
-    const handled = previous?.get(key)?.object;
-    changes.push({
-      kind: 'upsert',
-      live: object,
-      ...(handled === undefined ? {} : { handled: sanitize(handled) }),
-      applierKnown: applied(object),
-    });
-  }
-  for (const [key, { id, object }] of previous ?? []) {
-    if (live.has(key) || gone.has(key)) continue;
-    changes.push({ kind: 'delete', id, handled: sanitize(object), reason: 'absent' });
-  }
-  for (const [key, id] of gone) {
-    const handled = previous?.get(key)?.object;
-    changes.push({
-      kind: 'delete',
-      id,
-      ...(handled === undefined ? {} : { handled: sanitize(handled) }),
-      reason: 'observed',
-    });
-  }
-  return changes;
-}
-
-function parseDeleted(text: string): ObjectId {
-  const id = parseObject(text);
-  if (id === undefined)
-    throw new BadInput(`--deleted ${text}: not of the form KIND[.GROUP]/[NAMESPACE/]NAME`);
-  return id;
 }
 
 function crdResource(crds: readonly JsonObject[], apiVersion: string, kind: string) {

@@ -36,6 +36,8 @@ export const refusalReasons = {
   InvalidPath: 'platform-operator',
   /** A new document cannot be added to the existing file at its path. */
   MultiDocumentTarget: 'repository-author',
+  /** The field holds a token that is replaced after Git, so the live value is not what Git should say. */
+  RenderDoesNotMatchLive: 'repository-author',
   /** Objects of several namespaces are described by one document that states none. */
   AmbiguousNamespace: 'repository-author',
   /** Discovery does not know the kind, so a new document of it has no path. */

@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { isApplied, isAppliedFolder } from '../../src/cli/plan-applier.ts';
+import { readAppliers } from '../../src/cli/plan-applier.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { filesOf, treeOf } from './corpus.ts';
 
@@ -46,30 +46,38 @@ describe('who applies a folder', () => {
       'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\nspec: {sources: [{chart: c}, {path: /apps/web}]}\n',
     'broken.yaml': 'kustomize.toolkit.fluxcd.io [\n',
     'root.yaml':
-      'apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: k}\nspec: {}\n',
+      'apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: k}\nspec: {postBuild: {substitute: {A: b}}}\n',
   };
-  const treeWith = (...names: (keyof typeof objects)[]) =>
-    treeOf(new Map(names.map((name) => [`clusters/eu/${name}`, Buffer.from(objects[name])])));
-
-  it('is told by a Flux Kustomization or an Argo CD Application of the repository', async () => {
-    assert.equal(await isAppliedFolder(treeWith('broken.yaml', 'flux.yaml'), 'apps/shop'), true);
-    assert.equal(await isAppliedFolder(treeWith('argo.yml'), 'apps/web'), true);
-    assert.equal(await isAppliedFolder(treeWith('root.yaml'), ''), true);
-    assert.equal(await isAppliedFolder(treeWith('flux.yaml', 'argo.yml'), 'apps'), false);
-    assert.equal(await isAppliedFolder(treeWith('broken.yaml'), 'apps/shop'), false);
+  const readWith = async (folder: string, ...names: (keyof typeof objects)[]) => {
+    const files = new Map(names.map((name) => [`clusters/eu/${name}`, Buffer.from(objects[name])]));
+    return await readAppliers({ tree: treeOf(files), folder }, undefined);
+  };
+  const live = (metadata: JsonObject = {}): JsonObject => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'a', ...metadata },
   });
 
-  it('is told by the marks and managers of a live object', () => {
-    const live = (metadata: JsonObject) => ({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'a', ...metadata },
-    });
+  it('is told by a Flux Kustomization or an Argo CD Application of the repository', async () => {
+    assert.equal((await readWith('apps/shop', 'broken.yaml', 'flux.yaml')).isApplied(live()), true);
+    assert.equal((await readWith('apps/web', 'argo.yml')).isApplied(live()), true);
+    assert.equal((await readWith('', 'root.yaml')).isApplied(live()), true);
+    assert.equal((await readWith('apps', 'flux.yaml', 'argo.yml')).isApplied(live()), false);
+    assert.equal((await readWith('apps/shop', 'broken.yaml')).isApplied(live()), false);
+  });
+
+  it('is told by the marks and managers of a live object', async () => {
+    const { isApplied } = await readWith('apps/shop');
     const flux = { 'kustomize.toolkit.fluxcd.io/name': 'k', 'kustomize.toolkit.fluxcd.io/namespace': 'n' };
     assert.equal(isApplied(live({ labels: flux })), true);
     assert.equal(isApplied(live({ managedFields: [{ manager: 'argocd-controller' }] })), true);
     assert.equal(isApplied(live({ managedFields: [{ manager: 'kubectl-edit' }] })), false);
     assert.equal(isApplied(live({})), false);
+  });
+
+  it('tells whether variables are replaced after Git', async () => {
+    assert.equal((await readWith('apps/shop', 'flux.yaml')).isSubstituted, false);
+    assert.equal((await readWith('', 'root.yaml')).isSubstituted, true);
   });
 });
 

@@ -62,6 +62,8 @@ export interface PlanOptions {
   readonly isSensitive: (id: ObjectId) => boolean;
   /** Discovery; `builtinResource` is the fall-back for callers without one. */
   readonly resourceOf: (apiVersion: string, kind: string) => ResourceType | undefined;
+  /** The applier replaces `${…}` after Git (Flux postBuild). A field that holds such a token is not written over. */
+  readonly isSubstituted?: boolean;
   /** Write README.md and .gittargetignore with the first edit when the branch holds no path under the folder. */
   readonly bootstrap: boolean;
   /** Keeps parse results between plans; without it everything is parsed. */

@@ -1,12 +1,13 @@
 /** A live object that is there: nothing to do, an edit of its document, a new document, or a refusal. */
 import { findDocument, isAutoscaled, type Lookup } from '../folder/index.ts';
 import { describeObject, type ObjectId, objectKey } from '../identity.ts';
-import { type Intent, intentOf } from '../intent/index.ts';
+import { type FieldChange, type Intent, intentOf } from '../intent/index.ts';
 import { equalJson, type JsonObject } from '../json.ts';
 import { isTerminating, neverMirrored } from '../sanitize/index.ts';
 import { decideCreate } from './create.ts';
 import { type Context, type Decision, refused, schemaOf, tell } from './decision.ts';
 import { asLive, asWritten } from './namespace.ts';
+import { tokenIn } from './token.ts';
 import type { Upsert } from './types.ts';
 import { carryOver } from './version.ts';
 
@@ -68,7 +69,7 @@ async function withDocument(
   }
   if (isOtherVersion && equalJson(desired, document)) return { kind: 'unchanged', object, path };
   return (
-    editProblem(context, object, lookup) ?? {
+    editProblem(context, object, lookup, intent.fields) ?? {
       kind: 'edit',
       object,
       document: lookup.document,
@@ -84,15 +85,22 @@ function editProblem(
   context: Context,
   object: ObjectId,
   lookup: Exclude<Lookup, { kind: 'none' }>,
+  fields: readonly FieldChange[],
 ): Decision | undefined {
   const { path } = lookup.document;
   const name = describeObject(object);
   if (lookup.kind === 'not-editable') {
     return refused(object, 'NotEditable', `${name} cannot be edited in ${path}: ${lookup.reason}`, path);
   }
-  if (!context.options.isSensitive(object)) return undefined;
-  const text = `${name} is sensitive and stands in ${path} in plain text; without encryption nothing of it is written`;
-  return refused(object, 'EncryptionNotConfigured', text, path);
+  if (context.options.isSensitive(object)) {
+    const text = `${name} is sensitive and stands in ${path} in plain text; without encryption nothing of it is written`;
+    return refused(object, 'EncryptionNotConfigured', text, path);
+  }
+  if (context.options.isSubstituted !== true) return undefined;
+  const field = fields.find(({ before }) => before !== undefined && tokenIn(before) !== undefined);
+  if (field === undefined) return undefined;
+  const text = `${field.where} of ${name} holds ${tokenIn(field.before ?? null)} in ${path}, which is replaced after Git, and the live value differs; change the variable or write the value into the file`;
+  return refused(object, 'RenderDoesNotMatchLive', text, path);
 }
 
 function ask(context: Context, change: Upsert, object: ObjectId, document: JsonObject | undefined): Intent {

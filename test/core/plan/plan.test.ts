@@ -154,6 +154,30 @@ describe('a plan', () => {
     assert.deepEqual(outcomes(result), { 'ConfigMap/shop/one': 'written', 'ConfigMap/shop/two': 'refused' });
   });
 
+  it('never freezes a variable that Flux fills in after Git', async () => {
+    const variable = '\u0024{LEVEL:=low}';
+    const files = { 'app/a.yaml': `${configMap('one', variable)}  other: x\n` };
+    const other = live(`${configMap('one', 'low')}  other: z\n`, `${configMap('one', 'low')}  other: x\n`);
+    const substituted = { isSubstituted: true };
+    assert.equal(
+      content(await planned(files, [other], substituted), 'app/a.yaml'),
+      `${configMap('one', variable)}  other: z\n`,
+    );
+    const own = live(`${configMap('one', 'high')}  other: x\n`, `${configMap('one', 'low')}  other: x\n`);
+    const result = await planned(files, [own], substituted);
+    assert.deepEqual(result.edits, []);
+    assert.deepEqual(
+      result.refused.map(({ reason }) => reason),
+      ['RenderDoesNotMatchLive'],
+    );
+    assert.match(result.refused[0]?.message ?? '', /data\.level .*LEVEL:=low/);
+    assert.equal(
+      (await planned(files, [own])).edits.length,
+      1,
+      'without substitution it is a text like any other',
+    );
+  });
+
   it('refuses a document for an object that an applier rendered from a template of the folder', async () => {
     const chart = {
       'app/templates/d.yaml':
