@@ -1,0 +1,60 @@
+/**
+ * Measures the sidecar beside the least work anybody could do for the same result. Run: make bench, or
+ * `node test/bench/bench.ts [--output json] [--runs N] [SCENARIO…]`. Loopback only; everything it starts ends with it.
+ */
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { startWorld } from '../e2e/sidecar.ts';
+import { apiClient } from './api-client.ts';
+import type { Figure } from './measure.ts';
+import { asJson, asTable, machine } from './report.ts';
+import { mirrorScenario } from './scenarios/mirror.ts';
+import type { Bench, Scenario } from './scenarios/scenario.ts';
+
+const scenarios: Readonly<Record<string, Scenario>> = {
+  'mirror-2000': (bench) =>
+    mirrorScenario(bench, { objects: 2_000, snapshotRounds: { warmUps: 1, runs: 5 } }),
+  'mirror-10000': (bench) =>
+    mirrorScenario(bench, { objects: 10_000, snapshotRounds: { warmUps: 1, runs: 3 } }),
+};
+
+const { values, positionals } = parseArgs({
+  options: { output: { type: 'string', default: 'table' }, runs: { type: 'string', default: '9' } },
+  allowPositionals: true,
+});
+const names = positionals.length === 0 ? Object.keys(scenarios) : positionals;
+const runs = Number(values.runs);
+const unknown = names.filter((name) => !Object.hasOwn(scenarios, name));
+if (unknown.length > 0 || !['table', 'json'].includes(values.output) || !(runs >= 1 && runs <= 100)) {
+  console.error(`usage: node test/bench/bench.ts [--output table|json] [--runs 1..100] [SCENARIO…]`);
+  console.error(`scenarios: ${Object.keys(scenarios).join(' ')}`);
+  process.exit(2);
+}
+
+const loadBefore = loadavg()[0] ?? 0;
+const figures: Figure[] = [];
+for (const name of names) figures.push(...(await measure(name)));
+const about = machine(loadBefore);
+process.stdout.write(values.output === 'json' ? asJson(figures, about) : asTable(figures, about));
+
+/** Each scenario has a world of its own: what one leaves behind must not slow the next. */
+async function measure(name: string): Promise<readonly Figure[]> {
+  const progress = (text: string) => console.error(`${name}: ${text}`);
+  progress('starting a control plane and a git server');
+  const world = await startWorld();
+  const api = apiClient(world.cluster);
+  let names = 0;
+  const bench: Bench = {
+    world,
+    api,
+    rounds: { warmUps: 3, runs },
+    progress,
+    fresh: (what) => `${what}-${names++}`,
+  };
+  try {
+    return (await scenarios[name]?.(bench)) ?? [];
+  } finally {
+    api.close();
+    await world.stop();
+  }
+}
