@@ -34,6 +34,15 @@ export interface Running {
   get(kind: string, name: string, namespace?: string): Promise<Observed>;
   /** Waits until a condition says this, as `Type=Status/Reason`. */
   condition(kind: string, name: string, wanted: string, namespace?: string): Promise<Observed>;
+  /** `Type Reason` of every Event about an object, oldest first. */
+  events(name: string): Promise<string[]>;
+  /** Status writes the controllers have sent so far. */
+  statusWrites(): number;
+  /** Is called before a request of the controllers goes out: the moment for somebody else's write. */
+  setBefore(before: ((request: HttpRequest) => Promise<void>) | undefined): void;
+  kubectl(...args: string[]): Promise<string>;
+  /** How often objects of a kind were looked at so far. */
+  reconciles(kind: string): Promise<number>;
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -81,7 +90,11 @@ export async function startRunning({ bare = false, flags = {} }: RunningOptions 
     ]);
   }
   if (!bare) await applyCrds(cluster);
-  const client = countingClient(cluster, requests);
+  let before: ((request: HttpRequest) => Promise<void>) | undefined;
+  const client = countingClient(cluster, async (request) => {
+    requests.push(request);
+    await before?.(request);
+  });
   let controllers = start();
 
   function start(): Controllers {
@@ -140,6 +153,25 @@ export async function startRunning({ bare = false, flags = {} }: RunningOptions 
         throw new Error(`${error instanceof Error ? error.message : error}; its status: ${last}`);
       }
     },
+    async events(name) {
+      const { items } = JSON.parse(
+        await must(['get', 'events', '-A', '-o', 'json', `--field-selector=involvedObject.name=${name}`]),
+      );
+      return items.map(({ type, reason }: { type: string; reason: string }) => `${type} ${reason}`);
+    },
+    statusWrites: () =>
+      requests.filter(({ method, path }) => method === 'PATCH' && path.includes('/status')).length,
+    setBefore(wanted) {
+      before = wanted;
+    },
+    kubectl: (...args) => must(args),
+    async reconciles(kind) {
+      const { body } = await metrics.text();
+      const counts = body.matchAll(
+        new RegExp(`reconciles_total\\{kind="${kind}",outcome="\\w+"\\} (\\d+)`, 'g'),
+      );
+      return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+    },
     async restart() {
       await controllers.stop();
       controllers = start();
@@ -165,13 +197,16 @@ function configFor(folder: Folder, flags: Readonly<Record<string, unknown>>) {
   return parsed.config;
 }
 
-function countingClient(cluster: ControlPlane, requests: HttpRequest[]): KubeClient {
+function countingClient(
+  cluster: ControlPlane,
+  onRequest: (request: HttpRequest) => Promise<void>,
+): KubeClient {
   const text = readFileSync(cluster.kubeconfigFor(sidecar), 'utf8');
   const real = createTransport(() => configOf({ from: 'text', text }), systemClock);
   const transport: Transport = {
-    send(request) {
-      requests.push(request);
-      return real.send(request);
+    async send(request) {
+      await onRequest(request);
+      return await real.send(request);
     },
     close: () => real.close(),
   };
