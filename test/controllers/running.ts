@@ -1,12 +1,13 @@
 /** The controllers against a real API server, under the rights of manifests/rbac/core.yaml and no more. */
 import { readFileSync } from 'node:fs';
+import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { parseConfig } from '../../src/config.ts';
 import { type Controllers, startControllers } from '../../src/controllers/manager.ts';
 import { createKubeClient, type KubeClient } from '../../src/kube/client.ts';
 import { systemClock } from '../../src/kube/clock.ts';
 import { createTransport, type HttpRequest, type Transport } from '../../src/kube/transport.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
+import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { type ControlPlane, startControlPlane } from '../cluster/control-plane.ts';
 import { type Folder, temporaryFolder } from '../cluster/folder.ts';
@@ -27,6 +28,8 @@ export interface Running {
   /** Every request the controllers sent. */
   readonly requests: HttpRequest[];
   readonly controllers: Controllers;
+  /** What was logged as a warning or an error, as JSON lines. */
+  readonly problems: readonly string[];
   /** Takes manifests as objects; JSON is YAML. */
   apply(...objects: object[]): Promise<void>;
   remove(...args: string[]): Promise<void>;
@@ -77,6 +80,13 @@ export async function startRunning({ bare = false, flags = {} }: RunningOptions 
   const mirror = new RecordingMirror();
   const metrics = createMetrics({ process: false });
   const requests: HttpRequest[] = [];
+  const problems: string[] = [];
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      problems.push(String(chunk));
+      done();
+    },
+  });
   await must(['create', 'namespace', 'shop']);
   await must(['create', 'namespace', 'gitops-reverser']);
   await must(['apply', '-f', `${manifests}rbac/core.yaml`]);
@@ -102,7 +112,7 @@ export async function startRunning({ bare = false, flags = {} }: RunningOptions 
       kube: client,
       config: configFor(folder, flags),
       mirror,
-      log: silentLog(),
+      log: createLog({ level: 'warn', destination }),
       metrics,
       clock: systemClock,
       version: '0.0.0-test',
@@ -125,6 +135,7 @@ export async function startRunning({ bare = false, flags = {} }: RunningOptions 
     mirror,
     metrics,
     requests,
+    problems,
     get controllers() {
       return controllers;
     },
