@@ -1,9 +1,10 @@
 /**
- * What is known of files by blob id, the least recently used dropped first. A later index of the same folder reads and derives
- * only what changed.
+ * What is known of files by blob id, the least recently used dropped first, and the last index of each folder. A later index of
+ * the same folder reads and derives only what changed.
  */
 import type { IndexedFile } from './indexed-file.ts';
 import type { ParsedFile } from './parsed-file.ts';
+import type { Indexed } from './reindex.ts';
 
 export interface CachedFile {
   readonly parsed: ParsedFile;
@@ -14,13 +15,29 @@ export interface CachedFile {
 export interface IndexCache {
   get(id: string): CachedFile | undefined;
   set(id: string, file: CachedFile): void;
+  lastIndex(folder: string): Indexed | undefined;
+  keepIndex(indexed: Indexed): void;
 }
+
+/** A branch has few folders; a caller with more of them makes some anew. */
+const keptIndexes = 16;
 
 /** `limit` counts documents, not files: that is what the memory goes by. */
 export function createIndexCache(limit: number): IndexCache {
   const files = new Map<string, CachedFile>();
+  const indexes = new Map<string, Indexed>();
   let held = 0;
   return {
+    lastIndex: (folder) => indexes.get(folder),
+    keepIndex(indexed) {
+      const { folder } = indexed.index;
+      indexes.delete(folder);
+      indexes.set(folder, indexed);
+      for (const oldest of indexes.keys()) {
+        if (indexes.size <= keptIndexes) break;
+        indexes.delete(oldest);
+      }
+    },
     get(id) {
       const file = files.get(id);
       // Far from full nothing will be dropped, so the order need not be kept.

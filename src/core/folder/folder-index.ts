@@ -1,8 +1,8 @@
 /**
  * The index of a folder: identity -> path and position, and what in the folder is not readable.
  *
- * Made anew for every plan, so it has to be cheap when nothing changed: all that is derived from one file is kept with its
- * parse result in the cache.
+ * Made for every plan, so it has to be cheap when little changed: all that is derived from one file is kept with its parse
+ * result in the cache, and the index of a folder is made from the one before.
  */
 import { objectKey } from '../identity.ts';
 import type { CachedFile, IndexCache } from './cache.ts';
@@ -10,8 +10,9 @@ import { type IgnoreRules, ignoreNothing, readIgnoreFile } from './ignore.ts';
 import { type IndexedDocument, type IndexedFile, indexFile, type Skipped } from './indexed-file.ts';
 import { parseFile, type ScaleTarget } from './parsed-file.ts';
 import { type PathScope, pathScope } from './path.ts';
+import { differenceOf, type Indexed, isPlainDifference, updatedIndex } from './reindex.ts';
 import { ignoreFileName, type Role, roleOf } from './role.ts';
-import { isInside, joinPath, relativeTo, type Tree, type TreeEntry } from './tree.ts';
+import { joinPath, relativeTo, type Tree, type TreeEntry } from './tree.ts';
 
 const maxIgnoreFileBytes = 256 * 1024;
 /** Larger files are not even read; the reader's own limit is lower. */
@@ -47,26 +48,58 @@ export interface FolderIndex {
   scope(): PathScope;
 }
 
-/** Reads the folder. Only files the cache does not know are read and parsed. */
+/** Reads the folder. Only files the cache does not know are read and parsed, and only what differs from its last index is derived. */
 export async function indexFolder(tree: Tree, folder: string, cache: IndexCache): Promise<FolderIndex> {
   const everything = tree.entries();
-  const entries = everything
-    .filter((entry) => isInside(entry.path, folder))
-    .sort((a, b) => compareText(a.path, b.path));
+  const entries = entriesIn(everything, folder);
+  const before = cache.lastIndex(folder);
+  const index = {
+    ...((before && (await updateIndex(tree, before, entries, cache))) ??
+      (await buildIndex(tree, folder, entries, cache))),
+    scope: once(() => pathScope(everything, folder)),
+  };
+  cache.keepIndex({ entries, index });
+  return index;
+}
+
+/** In path order. Git lists them so already, unless names hold characters beyond the BMP. */
+function entriesIn(everything: readonly TreeEntry[], folder: string): readonly TreeEntry[] {
+  const prefix = folder === '' ? '' : `${folder}/`;
+  const entries = everything.filter(({ path }) => path.startsWith(prefix));
+  const isOrdered = entries.every(({ path }, at) => at === 0 || (entries[at - 1]?.path ?? '') < path);
+  return isOrdered ? entries : entries.sort((a, b) => compareText(a.path, b.path));
+}
+
+type Unscoped = Omit<FolderIndex, 'scope'>;
+
+async function updateIndex(
+  tree: Tree,
+  before: Indexed,
+  entries: readonly TreeEntry[],
+  cache: IndexCache,
+): Promise<Unscoped | undefined> {
+  const difference = differenceOf(before.entries, entries);
+  const { changed, gone } = difference;
+  if (changed.length === 0 && gone.length === 0) return before.index;
+  if (!isPlainDifference(before, difference)) return undefined;
+  const files = new Map<string, IndexedFile>();
+  for (const entry of changed) files.set(entry.path, await indexedFile(tree, entry, cache));
+  return updatedIndex(before, entries, difference, files);
+}
+
+async function buildIndex(
+  tree: Tree,
+  folder: string,
+  entries: readonly TreeEntry[],
+  cache: IndexCache,
+): Promise<Unscoped> {
   const ignore = await readIgnoreRules(tree, folder, entries);
   const files = new Map<string, IndexedFile>();
   const others = new Map<string, Role>();
   for (const entry of entries) {
     const role = roleOf(relativeTo(entry.path, folder), entry.mode, ignore);
-    if (role !== 'manifest') {
-      others.set(entry.path, role);
-      continue;
-    }
-    const cached = cache.get(entry.id) ?? (await readIntoCache(tree, entry, cache));
-    if (cached.placed?.entry.path !== entry.path || cached.placed.entry.mode !== entry.mode) {
-      cached.placed = indexFile(entry, cached.parsed);
-    }
-    files.set(entry.path, cached.placed);
+    if (role === 'manifest') files.set(entry.path, await indexedFile(tree, entry, cache));
+    else others.set(entry.path, role);
   }
   const { documents, scaled, unclear, skipped } = collect(files);
   for (const { path, size } of entries) {
@@ -88,8 +121,16 @@ export async function indexFolder(tree: Tree, folder: string, cache: IndexCache)
     unclear,
     skipped: skipped.sort((a, b) => compareText(a.path, b.path)),
     ignore,
-    scope: once(() => pathScope(everything, folder)),
   };
+}
+
+async function indexedFile(tree: Tree, entry: TreeEntry, cache: IndexCache): Promise<IndexedFile> {
+  const cached = cache.get(entry.id) ?? (await readIntoCache(tree, entry, cache));
+  const { placed } = cached;
+  if (placed !== undefined && placed.entry.path === entry.path && placed.entry.mode === entry.mode)
+    return placed;
+  cached.placed = indexFile(entry, cached.parsed);
+  return cached.placed;
 }
 
 async function readIgnoreRules(
