@@ -3,7 +3,7 @@ import { equalJson, isObject, type JsonObject, type Path, valueAt } from '../jso
 import { isTerminating, neverMirrored, sanitize } from '../sanitize/index.ts';
 import { changesBetween, type FieldChange, overwrittenOf, traceChanges } from './changes.ts';
 import { isReplicas } from './judge.ts';
-import { type FieldOwner, fieldOwners, type ManagerRules, roleOf } from './managers.ts';
+import { type FieldOwner, fieldOwners, type ManagerRules, type Role, roleOf } from './managers.ts';
 import { asLive, mergeValue } from './merge.ts';
 import {
   keptByController,
@@ -89,19 +89,26 @@ function lookAt(input: IntentInput, sanitized: JsonObject): Look {
   const { live, applierKnown, managers } = input;
   const rules = applierKnown ? managers : { ...managers, appliers: [] };
   const owners = fieldOwners(live);
-  const roleIs = (role: string) => (owner: FieldOwner) => roleOf(owner, rules) === role;
+  // An object has few owners, and each is asked about for every field.
+  const roles = new Map<FieldOwner, Role>();
+  const ownerRole = (owner: FieldOwner): Role => {
+    const role = roles.get(owner) ?? roleOf(owner, rules);
+    roles.set(owner, role);
+    return role;
+  };
+  const roleIs = (role: string) => (owner: FieldOwner) => ownerRole(owner) === role;
   return {
     sanitized,
     autoscaled: input.autoscaled || isScaledByController(owners.of(['spec', 'replicas']), rules),
     hasPerson: !owners.known || owners.of([]).some(roleIs('person')),
-    verdict: (path) => verdictOf(owners.of(path), rules),
+    verdict: (path) => verdictOf(owners.of(path), ownerRole),
     isChosen: (path) => owners.exactly(path).some(roleIs('person')),
   };
 }
 
-function verdictOf(owners: readonly FieldOwner[], rules: ManagerRules): Verdict {
+function verdictOf(owners: readonly FieldOwner[], ownerRole: (owner: FieldOwner) => Role): Verdict {
   if (owners.length === 0) return 'nobody';
-  const roles = new Set(owners.map((owner) => roleOf(owner, rules)));
+  const roles = new Set(owners.map(ownerRole));
   if (roles.has('person')) return 'person';
   if (roles.size > 1) return 'automation';
   return roles.has('applier') ? 'applier' : 'controller';

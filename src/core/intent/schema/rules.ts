@@ -88,12 +88,16 @@ export function rulesOf(apiVersion: string, kind: string): RuleIndex & { readonl
 }
 
 /** The rules at a path, and for each ancestor of it the rules there: element i belongs to the first i steps. */
-export function matchesAlong(rules: RuleIndex, path: Path): Match[][] {
-  const along: Match[][] = [];
-  for (const reached of walk(rules, path)) {
-    along.push(reached.flatMap(({ node, base }) => node.rules.map((rule) => ({ rule, base }))));
-  }
-  return along;
+export function matchesAlong(rules: RuleIndex, path: Path): (readonly Match[])[] {
+  return walk(rules, path).map(matchesAt);
+}
+
+const noMatches: readonly Match[] = [];
+
+/** Asked for every field of every object, and most have no rule. */
+function matchesAt(reached: readonly Reached[]): readonly Match[] {
+  if (reached.every(({ node }) => node.rules.length === 0)) return noMatches;
+  return reached.flatMap(({ node, base }) => node.rules.map((rule) => ({ rule, base })));
 }
 
 /** What becomes of a value that the document states at the path. */
@@ -116,34 +120,39 @@ export function parseSteps(text: string): Step[] {
   });
 }
 
-function walk(rules: RuleIndex, path: Path): Reached[][] {
-  let reached = withParts(rules.roots.map((node) => ({ node, base: 0 })));
+function walk(rules: RuleIndex, path: Path): (readonly Reached[])[] {
+  let reached = withParts(
+    rules.roots.map((node) => ({ node, base: 0 })),
+    0,
+  );
   const along = [reached];
   for (const [depth, step] of path.entries()) {
-    reached = withParts(
-      reached.flatMap((at) => next(at, step)),
-      depth + 1,
-    );
+    const next: Reached[] = [];
+    for (const at of reached) addNext(next, at, step);
+    reached = withParts(next, depth + 1);
     along.push(reached);
     if (reached.length === 0) break;
   }
   return along;
 }
 
-function next({ node, base }: Reached, step: string | number): Reached[] {
-  if (typeof step === 'number') return node.item === undefined ? [] : [{ node: node.item, base }];
+function addNext(found: Reached[], { node, base }: Reached, step: string | number): void {
+  if (typeof step === 'number') {
+    if (node.item !== undefined) found.push({ node: node.item, base });
+    return;
+  }
   const own = node.keys.get(step);
-  const found = own === undefined ? [] : [{ node: own, base }];
-  return node.any === undefined ? found : [...found, { node: node.any, base }];
+  if (own !== undefined) found.push({ node: own, base });
+  if (node.any !== undefined) found.push({ node: node.any, base });
 }
 
-function withParts(reached: Reached[], depth = 0): Reached[] {
+/** Adds the parts that begin at these nodes. */
+function withParts(reached: Reached[], depth: number): readonly Reached[] {
   // The list grows while it is read, because a part may begin with another part.
-  const all = [...reached];
-  for (let at = 0; at < all.length; at += 1) {
-    for (const node of all[at]?.node.parts ?? []) all.push({ node, base: depth });
+  for (let at = 0; at < reached.length; at += 1) {
+    for (const node of reached[at]?.node.parts ?? []) reached.push({ node, base: depth });
   }
-  return all;
+  return reached;
 }
 
 function index(): Map<string, Node> {
