@@ -27,15 +27,14 @@ export function arrange(
 ): Splice[] | undefined {
   const kept = order.flatMap((placement) => ('keep' in placement ? [placement.keep] : []));
   const anchors = new Set(risingRun(kept));
-  const splices: Splice[] = [];
+  const splices: (readonly Splice[])[] = [];
   let previous = -1;
   let pending = '';
   for (const placement of order) {
     if ('lines' in placement) {
       pending += placement.lines.map((line) => line + layout.eol).join('');
     } else if (anchors.has(placement.keep)) {
-      splices.push(...(inside[placement.keep] ?? []));
-      splices.push(...fillGap(layout, previous, placement.keep, pending));
+      splices.push(inside[placement.keep] ?? [], fillGap(layout, previous, placement.keep, pending));
       previous = placement.keep;
       pending = '';
     } else {
@@ -44,8 +43,8 @@ export function arrange(
       pending += moved;
     }
   }
-  splices.push(...fillGap(layout, previous, layout.entries.length, pending));
-  return splices;
+  splices.push(fillGap(layout, previous, layout.entries.length, pending));
+  return splices.flat();
 }
 
 /** The lines of an entry with its own edits in them, indented as on a line of its own. */

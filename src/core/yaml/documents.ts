@@ -4,32 +4,28 @@ import type { EditResult } from './edit.ts';
 import { houseStyle } from './emit.ts';
 import { dominantEol, nextLine } from './lines.ts';
 import { printDocument } from './print.ts';
-import { readDocuments } from './read.ts';
+import { contentStart, type ReadDocument, readDocuments } from './read.ts';
 import { splitDocuments } from './split.ts';
 
-/** Appends a document: with the file's end of line, after a `---` unless the file holds no document yet. */
+/** Appends a document: with the file's end of line, after a `---` unless the file's last document is still empty. */
 export function appendDocument(text: string, value: JsonObject): EditResult {
   const eol = dominantEol(text);
   const printed = printDocument(value, { ...houseStyle, eol });
-  const before = readDocuments(text);
-  const last = before.at(-1);
-  const joins = last?.kind === 'empty' && !/^\.\.\./m.test(text.slice(last.slice.start));
-  const start = text === '' || text === '\uFEFF' || text.endsWith('\n') ? text : text + eol;
-  const result = start + (joins ? '' : `---${eol}`) + printed;
-  const after = readDocuments(result);
-  const index = joins ? before.length - 1 : before.length;
-  const added = after[index];
-  const isAdded = after.length === index + 1 && added?.kind === 'value' && equalJson(added.value, value);
-  const others = before.slice(0, index);
-  if (isAdded && others.every((document, at) => isSame(document, after[at])))
-    return { ok: true, text: result, changed: true };
+  const last = splitDocuments(text).at(-1);
+  const end = last === undefined ? '' : text.slice(contentStart(text, last));
+  const [before] = readDocuments(end);
+  const joins = before?.kind === 'empty' && !/^\.\.\./m.test(end);
+  const added = (end === '' || end.endsWith('\n') ? '' : eol) + (joins ? '' : `---${eol}`) + printed;
+  const after = readDocuments(end + added);
+  const made = after.at(-1);
+  const isMade = made?.kind === 'value' && equalJson(made.value, value) && after.length === (joins ? 1 : 2);
+  if (isMade && (joins || (before !== undefined && isSame(before, after[0]))))
+    return { ok: true, text: text + added, changed: true };
   const message = 'the file does not end in a way that a document can follow; end its last line';
   return { ok: false, reason: 'VerificationFailed', message };
 }
 
-type Read = ReturnType<typeof readDocuments>[number];
-
-function isSame(a: Read, b: Read | undefined): boolean {
+function isSame(a: ReadDocument, b: ReadDocument | undefined): boolean {
   if (a.kind !== b?.kind) return false;
   return a.kind !== 'value' || b.kind !== 'value' || equalJson(a.value, b.value);
 }

@@ -1,9 +1,11 @@
 /** Edits one document of a file: plans splices, applies them, and hands out only what reads back exactly. */
 import type { Json, JsonObject, Path } from '../json.ts';
-import { lineEnd, lineStart } from './lines.ts';
-import { type Merge, mergeValue } from './merge.ts';
+import { houseStyle } from './emit.ts';
+import { dominantEol, lineEnd, lineStart } from './lines.ts';
+import { mergeValue } from './merge.ts';
 import type { Node, Tree } from './nodes.ts';
 import { parseTree } from './parse.ts';
+import type { Merge } from './place.ts';
 import { printDocument } from './print.ts';
 import { contentStart, readTree } from './read.ts';
 import { applySplices, type Splice } from './splice.ts';
@@ -35,13 +37,13 @@ export function editDocument(
   if (slice === undefined) return notEditable(`the file has no document ${index + 1}`);
   const read = readTree(text, slice);
   if (read.kind === 'unreadable') return notEditable(`the document cannot be read: ${read.message}`);
-  if (read.kind === 'empty') return fillDocument(text, slice, index, desired);
+  if (read.kind === 'empty') return fillDocument(text, slice, desired);
   if (matches(read.tree.root, desired)) return { ok: true, text, changed: false };
   if (read.notEditable !== undefined)
     return notEditable(`${read.notEditable}; the document has to be edited by hand`);
   if (!isWellFormed(desired))
     return unplaceable('a string of the wanted value holds half a character, which UTF-8 cannot carry');
-  return splice(text, slice, index, desired, read.tree, options);
+  return splice(text, slice, desired, read.tree, options);
 }
 
 function notEditable(message: string): EditResult {
@@ -56,7 +58,6 @@ function unplaceable(message: string): EditResult {
 function splice(
   text: string,
   slice: DocumentSlice,
-  index: number,
   desired: JsonObject,
   tree: Tree,
   options: EditOptions,
@@ -80,17 +81,18 @@ function splice(
       depthLimit,
       listKeys: options.listKeys,
       anchors: new Map(),
+      mergeValue,
       deepest: 0,
     };
     const edited = editTree(merge, desired);
     deepest = Math.max(deepest, merge.deepest);
     if (edited === undefined) return undefined;
     for (const own of whole.restore(edited)) {
-      const result = text.slice(0, origin) + own + text.slice(slice.end);
-      if (tried.has(result)) continue;
-      tried.add(result);
-      const verdict = verify(text, result, index, desired);
-      if (verdict === 'exact' || (verdict === 'doubtful' && opinion() === 'cannot read')) return result;
+      if (tried.has(own)) continue;
+      tried.add(own);
+      const verdict = verify(text, slice, own, desired);
+      if (verdict === 'exact' || (verdict === 'doubtful' && opinion() === 'cannot read'))
+        return text.slice(0, origin) + own + text.slice(slice.end);
     }
     return undefined;
   };
@@ -168,14 +170,16 @@ function lastOf(entries: readonly { value: Node }[]): number | undefined {
 }
 
 /** Puts a value into a document that holds none, after its comments. */
-function fillDocument(text: string, slice: DocumentSlice, index: number, desired: JsonObject): EditResult {
+function fillDocument(text: string, slice: DocumentSlice, desired: JsonObject): EditResult {
+  const origin = contentStart(text, slice);
   const at = slice.bodyEnd;
-  const eol = text.includes('\r\n') ? '\r\n' : '\n';
-  const breaks = at > slice.start && text[at - 1] !== '\n' && at > contentStart(text, slice) ? eol : '';
-  const body = printDocument(desired).replaceAll('\n', eol);
-  const result = text.slice(0, at) + breaks + body + text.slice(at);
-  if (verify(text, result, index, desired) === 'exact') return { ok: true, text: result, changed: true };
-  return unplaceable('the document is empty and has no place for a value');
+  const eol = dominantEol(text);
+  const breaks = at > origin && text[at - 1] !== '\n' ? eol : '';
+  const printed = printDocument(desired, { ...houseStyle, eol });
+  const own = text.slice(origin, at) + breaks + printed + text.slice(at, slice.end);
+  if (verify(text, slice, own, desired) !== 'exact')
+    return unplaceable('the document is empty and has no place for a value');
+  return { ok: true, text: text.slice(0, origin) + own + text.slice(slice.end), changed: true };
 }
 
 function isWellFormed(value: Json): boolean {

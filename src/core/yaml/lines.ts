@@ -15,7 +15,7 @@ export function nextLine(text: string, at: number): number {
 export function lineEnd(text: string, at: number): number {
   const end = text.indexOf('\n', at);
   if (end < 0) return text.length;
-  return end > at && text[end - 1] === '\r' ? end - 1 : end;
+  return text[end - 1] === '\r' ? end - 1 : end;
 }
 
 export function columnOf(text: string, at: number): number {
@@ -24,9 +24,20 @@ export function columnOf(text: string, at: number): number {
 
 /** The 1-based number of the line that holds `at`. */
 export function lineNumber(text: string, at: number): number {
+  return lineCounter(text)(at);
+}
+
+/** Tells the 1-based numbers of lines, for offsets that do not go back, in one pass over the text. */
+export function lineCounter(text: string): (at: number) => number {
   let line = 1;
-  for (let next = text.indexOf('\n'); next >= 0 && next < at; next = text.indexOf('\n', next + 1)) line += 1;
-  return line;
+  let next = text.indexOf('\n');
+  return (at) => {
+    while (next >= 0 && next < at) {
+      line += 1;
+      next = text.indexOf('\n', next + 1);
+    }
+    return line;
+  };
 }
 
 /** The end of line most lines of the text use; `\n` when it has none. */

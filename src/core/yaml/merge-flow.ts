@@ -1,9 +1,9 @@
 /** Merges desired collections into flow collections, `{a: 1}` and `[a, b]`, on one line or several, JSON included. */
 import type { Json, JsonObject, Path } from '../json.ts';
 import { type FlowStyle, flowPair, flowText } from './emit.ts';
-import { forgetAnchors, type Merge, mergeValue, type Slot } from './merge.ts';
 import type { ListNode, MapNode, Node } from './nodes.ts';
 import { pairItems } from './pair.ts';
+import { forgetAnchors, type Merge, type Slot } from './place.ts';
 import { risingRun } from './sequence.ts';
 import { applySplices, type Splice } from './splice.ts';
 import { memberKey, toJson } from './value.ts';
@@ -35,7 +35,7 @@ export function mergeFlowMap(
     }
     const colonMissing = pair.colon < 0;
     const slot = flowSlot(colonMissing ? pair.end : pair.colon, style, colonMissing);
-    const splices = mergeValue(merge, slot, pair.value, desired[key] as Json, [...path, key]);
+    const splices = merge.mergeValue(merge, slot, pair.value, desired[key] as Json, [...path, key]);
     if (splices === undefined) return undefined;
     inside[index] = splices;
     order.push({ keep: index });
@@ -69,7 +69,7 @@ export function mergeFlowList(
       continue;
     }
     const slot = flowSlot(item.start, style, false);
-    const splices = mergeValue(merge, slot, item.value, desired[index] as Json, [...path, index]);
+    const splices = merge.mergeValue(merge, slot, item.value, desired[index] as Json, [...path, index]);
     if (splices === undefined) return undefined;
     inside[position] = splices;
   }
@@ -112,7 +112,7 @@ function arrangeFlow(
   const kept = order.flatMap((placement) => ('keep' in placement ? [placement.keep] : []));
   if (risingRun(kept).length < kept.length) return reorder(text, entries, order, inside, separator);
 
-  const splices: Splice[] = [];
+  const splices: (readonly Splice[])[] = [];
   let previous = -1;
   let pending: string[] = [];
   for (const placement of [...order, { keep: entries.length }]) {
@@ -122,11 +122,11 @@ function arrangeFlow(
     }
     const gap = fillFlowGap(text, entries, previous, placement.keep, pending, separator);
     if (gap === undefined) return undefined;
-    splices.push(...(inside[placement.keep] ?? []), ...gap);
+    splices.push(inside[placement.keep] ?? [], gap);
     previous = placement.keep;
     pending = [];
   }
-  return splices;
+  return splices.flat();
 }
 
 /** Removes the entries between two that stay and puts `added` there. Undefined when a comment would go with them. */

@@ -4,9 +4,9 @@ import { arrange, type Placement } from './arrange.ts';
 import { itemLines } from './emit.ts';
 import { entriesOf } from './entry.ts';
 import { columnOf } from './lines.ts';
-import { forgetAnchors, type Merge, mergeValue } from './merge.ts';
 import type { ListNode } from './nodes.ts';
 import { pairItems } from './pair.ts';
+import { forgetAnchors, type Merge } from './place.ts';
 import type { Splice } from './splice.ts';
 import { toJson } from './value.ts';
 
@@ -34,7 +34,7 @@ export function mergeList(
       continue;
     }
     const slot = { kind: 'item', at: item.start + 1, indent } as const;
-    const splices = mergeValue(merge, slot, item.value, desired[index] as Json, [...path, index]);
+    const splices = merge.mergeValue(merge, slot, item.value, desired[index] as Json, [...path, index]);
     if (splices === undefined) return undefined;
     inside[position] = splices;
   }

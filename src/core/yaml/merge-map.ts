@@ -4,8 +4,8 @@ import { arrange, type Placement } from './arrange.ts';
 import { pairLines } from './emit.ts';
 import { entriesOf } from './entry.ts';
 import { columnOf } from './lines.ts';
-import { forgetAnchors, type Merge, mergeValue } from './merge.ts';
 import type { MapNode } from './nodes.ts';
+import { forgetAnchors, type Merge } from './place.ts';
 import type { Splice } from './splice.ts';
 import { memberKey } from './value.ts';
 
@@ -25,7 +25,7 @@ export function mergeMap(merge: Merge, node: MapNode, desired: JsonObject, path:
     }
     const value = desired[key] as Json;
     const slot = { kind: 'pair', at: pair.colon, indent } as const;
-    const splices = mergeValue(merge, slot, pair.value, value, [...path, key]);
+    const splices = merge.mergeValue(merge, slot, pair.value, value, [...path, key]);
     if (splices === undefined || (splices.length > 0 && pair.colon < 0)) return undefined;
     inside[index] = splices;
     order.push({ keep: index });

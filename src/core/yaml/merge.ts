@@ -4,37 +4,14 @@
  */
 import { equalJson, isObject, type Json, type Path } from '../json.ts';
 import { mergeLiteral } from './block-scalar.ts';
-import type { Style } from './emit.ts';
 import { mergeFlowList, mergeFlowMap } from './merge-flow.ts';
 import { mergeList } from './merge-list.ts';
 import { mergeMap } from './merge-map.ts';
-import type { AliasNode, Node, Tree } from './nodes.ts';
+import type { AliasNode, Node } from './nodes.ts';
+import type { Merge, Slot } from './place.ts';
 import { replaceValue } from './replace.ts';
 import type { Splice } from './splice.ts';
 import { matches, toJson } from './value.ts';
-
-export interface Merge {
-  readonly tree: Tree;
-  readonly style: Style;
-  /** Collections this deep are written anew instead of merged: the way out when a finer edit does not read back. */
-  readonly depthLimit: number;
-  readonly listKeys: (path: Path) => readonly string[] | undefined;
-  /** What the anchors met so far will hold; undefined for an anchor that goes away. */
-  readonly anchors: Map<Node, Json | undefined>;
-  /** The depth of the deepest collection merged so far. */
-  deepest: number;
-}
-
-/** The place a value stands in: after a key's colon, after a dash, or inside brackets. */
-export interface Slot {
-  readonly kind: 'pair' | 'item' | 'flow';
-  /** Just after the colon or dash. */
-  readonly at: number;
-  /** Column of the key or dash. */
-  readonly indent: number;
-  /** In brackets: how fresh values are written. */
-  readonly flow?: { json: boolean; padded: boolean; colonMissing: boolean };
-}
 
 /** Splices that make `node` hold `desired`. Undefined when there is no exact place for the edit. */
 export function mergeValue(
@@ -81,17 +58,4 @@ function holdsAlias(node: Node): boolean {
   if (node.kind === 'alias') return true;
   if (node.kind === 'list') return node.items.some((item) => holdsAlias(item.value));
   return node.kind === 'map' && node.pairs.some((pair) => holdsAlias(pair.key) || holdsAlias(pair.value));
-}
-
-/** Notes that the anchors in a node that is deleted or written anew are gone, so that their aliases are written out. */
-export function forgetAnchors(merge: Merge, node: Node): void {
-  if (!merge.tree.hasAlias) return;
-  if (node.anchor !== undefined) merge.anchors.set(node, undefined);
-  if (node.kind === 'list') for (const item of node.items) forgetAnchors(merge, item.value);
-  if (node.kind === 'map') {
-    for (const pair of node.pairs) {
-      forgetAnchors(merge, pair.key);
-      forgetAnchors(merge, pair.value);
-    }
-  }
 }

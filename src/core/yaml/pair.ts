@@ -107,11 +107,15 @@ function pairByLikeness(current: readonly Json[], desired: readonly Json[]): num
 function pairMoved(left: readonly string[], right: readonly string[], result: number[]): void {
   const taken = new Set(result);
   const free = new Map<string, number[]>();
-  left.forEach((text, at) => {
-    if (!taken.has(at)) free.set(text, [...(free.get(text) ?? []), at]);
-  });
+  for (let at = left.length - 1; at >= 0; at -= 1) {
+    const text = left[at] ?? '';
+    const places = free.get(text);
+    if (taken.has(at)) continue;
+    if (places === undefined) free.set(text, [at]);
+    else places.push(at);
+  }
   right.forEach((text, index) => {
-    if (result[index] === -1) result[index] = free.get(text)?.shift() ?? -1;
+    if (result[index] === -1) result[index] = free.get(text)?.pop() ?? -1;
   });
 }
 

@@ -1,7 +1,8 @@
 /** Tokens of one document to its tree of placed nodes. */
-import { maxDepth, Unreadable } from './limits.ts';
+import { maxDepth, quote, Unreadable } from './limits.ts';
 import type { AliasNode, ItemNode, MapNode, Node, PairNode, Tree } from './nodes.ts';
-import { scanTokens, type Token, type TokenKind } from './scan.ts';
+import { scanTokens } from './scan.ts';
+import type { Token, TokenKind } from './tokens.ts';
 
 export type Parsed = { ok: true; tree: Tree } | { ok: false; message: string; at: number };
 
@@ -115,7 +116,7 @@ function named<T extends Node>(composer: Composer, node: T): T {
 function composeAlias(composer: Composer): AliasNode {
   const { start, end, text } = take(composer);
   const target = composer.anchors.get(text);
-  if (target === undefined) throw new Unreadable(`the alias "*${text}" has no anchor before it`, start);
+  if (target === undefined) throw new Unreadable(`the alias ${quote(text)} has no anchor before it`, start);
   composer.hasAlias = true;
   return { kind: 'alias', start, end, propsStart: start, anchor: undefined, tag: undefined, target };
 }

@@ -1,6 +1,7 @@
 /** Reads the documents of a file as JSON values, and says of each whether the splice editor may touch it. */
 import type { Json } from '../json.ts';
-import { lineNumber } from './lines.ts';
+import { maxDocuments, quote } from './limits.ts';
+import { lineCounter } from './lines.ts';
 import type { Node, Tree } from './nodes.ts';
 import { parseTree } from './parse.ts';
 import { type DocumentSlice, splitDocuments } from './split.ts';
@@ -13,6 +14,8 @@ export type ReadDocument =
   /** `line` counts from 1 in the file. */
   | { kind: 'unreadable'; slice: DocumentSlice; message: string; line: number };
 
+const tooMany = `the file has more than ${maxDocuments} documents`;
+
 export type TreeOf =
   | { kind: 'empty' }
   | { kind: 'tree'; tree: Tree; notEditable: string | undefined }
@@ -20,11 +23,14 @@ export type TreeOf =
 
 /** Reads every document of a file. Never throws: what cannot be read is said so, in place. */
 export function readDocuments(text: string): ReadDocument[] {
-  return splitDocuments(text).map((slice) => {
+  const lineAt = lineCounter(text);
+  return splitDocuments(text).map((slice, index) => {
+    if (index >= maxDocuments)
+      return { kind: 'unreadable', slice, message: tooMany, line: lineAt(slice.start) };
     const read = readTree(text, slice);
     if (read.kind === 'empty') return { kind: 'empty', slice };
     if (read.kind === 'unreadable')
-      return { kind: 'unreadable', slice, message: read.message, line: lineNumber(text, read.at) };
+      return { kind: 'unreadable', slice, message: read.message, line: lineAt(read.at) };
     const value = toJson(read.tree.root);
     const body = text.slice(slice.start, slice.end);
     if (read.notEditable === undefined) return { kind: 'value', slice, value, text: body };
@@ -91,6 +97,6 @@ function examineDirectives(head: string): { unreadable?: string; notEditable?: s
   const other = lines.find((line) => !/^%YAML\s+1\.[12]\s*(?:#.*)?$/.test(line));
   if (other === undefined) return {};
   return other.startsWith('%YAML')
-    ? { unreadable: `${other.trim()} is not a version we read` }
-    : { notEditable: `the directive ${other.trim()} is used` };
+    ? { unreadable: `${quote(other.trim())} is not a version we read` }
+    : { notEditable: `the directive ${quote(other.trim())} is used` };
 }

@@ -3,8 +3,8 @@ import type { Json } from '../json.ts';
 import { collectionLines, flowText, isEmptyCollection, itemContentLines } from './emit.ts';
 import { literalMayEnd, tailEnd } from './entry.ts';
 import { lineEnd } from './lines.ts';
-import { forgetAnchors, type Merge, type Slot } from './merge.ts';
 import type { Node, ScalarStyle } from './nodes.ts';
+import { forgetAnchors, type Merge, type Slot } from './place.ts';
 import { isPrimitive, literalText, scalarText } from './scalar.ts';
 import type { Splice } from './splice.ts';
 
@@ -56,20 +56,20 @@ function replaceByText(merge: Merge, slot: Slot, node: Node, text: string): Spli
     const keepsAnchor = node.kind === 'scalar' && node.anchor !== undefined && node.tag === undefined;
     return { start: keepsAnchor ? node.start : node.propsStart, end: node.end, text };
   }
-  const { comment, end } = surroundings(merge, slot, node);
-  return { start: slot.at, end, text: ` ${text}${comment}` };
+  const { start, space, comment, end } = surroundings(merge, slot, node);
+  return { start, end, text: `${space}${text}${comment}` };
 }
 
 function replaceByLiteral(merge: Merge, slot: Slot, node: Node, desired: string): Splice | undefined {
   const { style, tree } = merge;
   const literal = style.literals ? literalText(desired, style.step) : undefined;
   const column = slot.indent + style.step;
-  const { comment, end } = surroundings(merge, slot, node);
+  const { start, space, comment, end } = surroundings(merge, slot, node);
   if (literal === undefined || !literalMayEnd(tree.text, tailEnd(tree.text, end, slot.indent), column))
     return undefined;
   const pad = ' '.repeat(column);
   const lines = literal.lines.map((line) => style.eol + (line === '' ? '' : pad + line));
-  return { start: slot.at, end, text: ` ${literal.header}${comment}${lines.join('')}` };
+  return { start, end, text: `${space}${literal.header}${comment}${lines.join('')}` };
 }
 
 function replaceByCollection(merge: Merge, slot: Slot, node: Node, desired: Json): Splice {
@@ -90,19 +90,34 @@ function isBlock(node: Node): boolean {
   return (node.kind === 'map' || node.kind === 'list') && !node.flow;
 }
 
-/** The comment on the value's line, with the space before it, and where the value's last line ends. */
-function surroundings(merge: Merge, slot: Slot, node: Node): { comment: string; end: number } {
+interface Surroundings {
+  /** Where the stretch to replace begins, and the space a value needs there. */
+  start: number;
+  space: string;
+  /** The comment on the value's line, with the space before it. */
+  comment: string;
+  /** Where the value's last line ends. */
+  end: number;
+}
+
+function surroundings(merge: Merge, slot: Slot, node: Node): Surroundings {
   const { text } = merge.tree;
+  const start = slot.at;
+  const space = ' ';
   if (!isBlock(node)) {
     const from = Math.max(node.end, slot.at);
     const end = lineEnd(text, from);
-    return { comment: commentIn(text.slice(from, end)), end };
+    return { start, space, comment: commentIn(text.slice(from, end)), end };
   }
   const headEnd = lineEnd(text, slot.at);
-  const startsBelow = node.kind === 'scalar' || node.start > headEnd;
+  const startsBelow = node.start > headEnd;
+  if (node.kind === 'scalar') {
+    const comment = commentIn(text.slice(node.start, lineEnd(text, node.start)));
+    const end = lineEnd(text, node.end - 1);
+    return startsBelow ? { start: node.propsStart, space: '', comment, end } : { start, space, comment, end };
+  }
   const comment = startsBelow ? commentIn(text.slice(slot.at, headEnd)) : '';
-  const tail = node.kind === 'scalar' ? node.end : tailEnd(text, node.end, slot.indent);
-  return { comment, end: lineEnd(text, tail - 1) };
+  return { start, space, comment, end: lineEnd(text, tailEnd(text, node.end, slot.indent) - 1) };
 }
 
 function commentIn(line: string): string {

@@ -1,6 +1,6 @@
 /** Scans the four written forms of a scalar: plain, quoted (single, double) and block (literal, folded). */
 import { Unreadable } from './limits.ts';
-import { isBlankOrEnd, push, type Scan } from './scan.ts';
+import { isBlankOrEnd, push, type Scan } from './tokens.ts';
 
 /** White space and ends of line between two words of a scalar that spans lines. */
 interface Fold {

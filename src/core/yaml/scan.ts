@@ -4,59 +4,8 @@
  */
 import { maxTokens, Unreadable } from './limits.ts';
 import { lineStart } from './lines.ts';
-import type { BlockScalar, ScalarStyle } from './nodes.ts';
 import { scanBlockScalar, scanPlain, scanQuoted } from './scan-scalar.ts';
-
-export type TokenKind =
-  | 'map-start'
-  | 'list-start'
-  | 'block-end'
-  | 'key'
-  | 'colon'
-  | 'dash'
-  | '['
-  | ']'
-  | '{'
-  | '}'
-  | ','
-  | 'scalar'
-  | 'alias'
-  | 'anchor'
-  | 'tag'
-  | 'end';
-
-export interface Token {
-  readonly kind: TokenKind;
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-  readonly style: ScalarStyle;
-  readonly block: BlockScalar | undefined;
-}
-
-/** Something that becomes a key should a `:` follow on its line. */
-interface PossibleKey {
-  token: number;
-  at: number;
-  lineStart: number;
-  required: boolean;
-}
-
-export interface Scan {
-  readonly text: string;
-  readonly end: number;
-  at: number;
-  lineStart: number;
-  /** Open brackets. */
-  flow: number;
-  /** Column of the block collection we are in, -1 at the root. */
-  indent: number;
-  readonly outerIndents: number[];
-  readonly tokens: Token[];
-  /** One place per open bracket and one for the block context. */
-  readonly possibleKeys: (PossibleKey | undefined)[];
-  keyAllowed: boolean;
-}
+import { isBlankOrEnd, type PossibleKey, push, type Scan, type Token, type TokenKind } from './tokens.ts';
 
 /** A key's `:` must stand on its line, no further than this. */
 const maxKeyLength = 1024;
@@ -265,12 +214,18 @@ function closeBlocks(scan: Scan, column: number): void {
 
 function scanName(scan: Scan, kind: 'alias' | 'anchor'): void {
   const start = scan.at;
-  let at = start + 1;
-  while (at < scan.end && /[\w-]/.test(scan.text[at] ?? '')) at += 1;
+  const at = Math.min(endOf(/[\w-]*/y, scan.text, start + 1), scan.end);
   if (at === start + 1 || !(isBlankOrEnd(scan, at) || '?:,]}%@`'.includes(scan.text[at] ?? '')))
     throw new Unreadable(`the name of the ${kind} is not made of letters, digits, "_" and "-"`, start);
   scan.at = at;
   push(scan, kind, start, at, scan.text.slice(start + 1, at));
+}
+
+/** Where a sticky pattern that matches at `at` ends. */
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  pattern.test(text);
+  return Math.max(pattern.lastIndex, at);
 }
 
 const coreTag = 'tag:yaml.org,2002:';
@@ -283,8 +238,7 @@ function scanTag(scan: Scan): void {
     if (scan.text[at] !== '>') throw new Unreadable('the tag has no ">"', start);
     at += 1;
   } else {
-    const stop = scan.flow > 0 ? /[\s,[\]{}]/ : /\s/;
-    while (at < scan.end && !stop.test(scan.text[at] ?? '')) at += 1;
+    at = Math.min(endOf(scan.flow > 0 ? /[^\s,[\]{}]*/y : /\S*/y, scan.text, at), scan.end);
   }
   if (!isBlankOrEnd(scan, at) && !(scan.flow > 0 && ',]}'.includes(scan.text[at] ?? '')))
     throw new Unreadable('white space is missing after the tag', start);
@@ -292,25 +246,6 @@ function scanTag(scan: Scan): void {
   const long = `!<${coreTag}`;
   scan.at = at;
   push(scan, 'tag', start, at, written.startsWith(long) ? `!!${written.slice(long.length, -1)}` : written);
-}
-
-/** Whether a separator of words stands at `at`: white space, an end of line, or the end of the document. */
-export function isBlankOrEnd(scan: Scan, at: number): boolean {
-  if (at >= scan.end) return true;
-  const char = scan.text[at];
-  return char === ' ' || char === '\n' || char === '\t' || (char === '\r' && scan.text[at + 1] === '\n');
-}
-
-export function push(
-  scan: Scan,
-  kind: TokenKind,
-  start: number,
-  end: number,
-  text = '',
-  style: ScalarStyle = 'plain',
-  block?: BlockScalar,
-): void {
-  scan.tokens.push({ kind, start, end, text, style, block });
 }
 
 function pushMark(scan: Scan, kind: TokenKind): void {

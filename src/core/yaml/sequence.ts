@@ -15,7 +15,8 @@ export function commonSubsequence(a: readonly string[], b: readonly string[]): [
   }
   const pairs: [number, number][] = [];
   for (let at = 0; at < start; at += 1) pairs.push([at, at]);
-  if ((aEnd - start) * (bEnd - start) <= maxCells) pairs.push(...middle(a, b, start, aEnd, bEnd));
+  if ((aEnd - start) * (bEnd - start) <= maxCells)
+    for (const pair of middle(a, b, start, aEnd, bEnd)) pairs.push(pair);
   for (let at = 0; aEnd + at < a.length; at += 1) pairs.push([aEnd + at, bEnd + at]);
   return pairs;
 }

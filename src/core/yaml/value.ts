@@ -1,7 +1,7 @@
 /** What a tree means as JSON, and whether it already means a desired value. */
 import { equalJson, isObject, type Json, type JsonObject } from '../json.ts';
 import { keyText, resolvePlain, resolvePlainKustomize } from './dialect.ts';
-import { maxAliasValues } from './limits.ts';
+import { maxAliasValues, quote } from './limits.ts';
 import type { MapNode, Node, PairNode, ScalarNode } from './nodes.ts';
 
 /** The value of a node in the reading of kubectl, Argo CD and Flux. The tree must have passed `examine`. */
@@ -197,13 +197,13 @@ export function examine(root: Node): Examination {
     }
     const text = pairKey(pair);
     if (keyIsNull(key)) result.notEditable ??= 'a key is null';
-    else if (keys.has(text)) result.notEditable ??= `the key ${JSON.stringify(text)} stands twice in one map`;
+    else if (keys.has(text)) result.notEditable ??= `the key ${quote(text)} stands twice in one map`;
     keys.add(text);
   };
 
   const refuseTag = (node: Node): void => {
     if (node.tag === undefined || isPlainTag(node)) return;
-    result.notEditable ??= `the tag ${node.tag} is used`;
+    result.notEditable ??= `the tag ${quote(node.tag)} is used`;
   };
 
   visit(root);

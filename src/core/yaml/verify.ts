@@ -5,6 +5,7 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, parseAllDocuments, type Scalar } from 'yaml';
 import { equalJson, type Json, type JsonObject } from '../json.ts';
 import { keyText, resolvePlain } from './dialect.ts';
+import { nextLine } from './lines.ts';
 import { contentStart, readTree } from './read.ts';
 import { type DocumentSlice, splitDocuments } from './split.ts';
 import { matches, toJson } from './value.ts';
@@ -15,21 +16,21 @@ import { matches, toJson } from './value.ts';
  */
 export type Verdict = 'exact' | 'doubtful' | 'wrong';
 
-/** Judges document `index` of `after`, which is to hold `desired` where `before` is to be the same everywhere else. */
-export function verify(before: string, after: string, index: number, desired: JsonObject): Verdict {
-  const old = splitDocuments(before);
-  const now = splitDocuments(after);
-  const slice = now[index];
-  const oldSlice = old[index];
-  if (slice === undefined || oldSlice === undefined || now.length !== old.length) return 'wrong';
-  if (slice.start !== oldSlice.start || after.length - slice.end !== before.length - oldSlice.end)
+/**
+ * Judges what replaced a document. `before`: the file's text, `slice`: the document's place in it, `own`: the new text of
+ * that place, `desired`: the value it is to hold.
+ */
+export function verify(before: string, slice: DocumentSlice, own: string, desired: JsonObject): Verdict {
+  // The rest of the file is the same text; it stays the same documents when this one ends where it ended before.
+  const rest = before.slice(slice.end, nextLine(before, slice.end));
+  const parts = splitDocuments(own + rest);
+  const [first] = parts;
+  if (first === undefined || first.end !== own.length || parts.length !== (rest === '' ? 1 : 2))
     return 'wrong';
-  if (!after.startsWith(before.slice(0, slice.start)) || !after.endsWith(before.slice(oldSlice.end)))
-    return 'wrong';
-  const read = readTree(after, slice);
+  const read = readTree(own, first);
   if (read.kind !== 'tree' || read.notEditable !== undefined || !matches(read.tree.root, desired))
     return 'wrong';
-  return secondOpinion(after, slice, toJson(read.tree.root)) === 'agrees' ? 'exact' : 'doubtful';
+  return secondOpinion(own, first, toJson(read.tree.root)) === 'agrees' ? 'exact' : 'doubtful';
 }
 
 /** Beyond this many characters the second reader takes too long to be asked. */

@@ -163,7 +163,10 @@ function checkLines(
   assert.ok(own?.kind === 'value');
   const after = own.text.replace(/^\uFEFF/, '');
   if (path !== undefined) checkScalarLines(subject, after, path, story);
-  const [old, now] = [subject.text.split('\n'), after.split('\n')];
+  const bare = /(?<!\r)\n/;
+  if (!bare.test(subject.text) && subject.text.includes('\n'))
+    assert.ok(!bare.test(after), `a line lost its carriage return: ${story}`);
+  const [old, now] = [subject.text.split(/\r?\n/), after.split(/\r?\n/)];
   let changed = 0;
   for (const part of diffArrays(old, now)) if (part.added || part.removed) changed += part.value.length;
   // A block of text that the end of the file cuts off has its header say so once it no longer ends the file.
@@ -181,8 +184,9 @@ function checkScalarLines(subject: Subject, after: string, path: (string | numbe
   // A block of text ends after its own end of line; anything else with its line.
   const stop = subject.text[end - 1] === '\n' ? end : subject.text.indexOf('\n', end);
   const rest = stop < 0 ? '' : subject.text.slice(stop).replace(/^\r?\n/, '');
-  assert.ok(after.startsWith(before), `a line above changed, ${story}:\n${after}`);
-  assert.ok(after.endsWith(rest), `a line below changed, ${story}:\n${after}`);
+  const shown = diffOf(subject.text.split('\n'), after.split('\n'));
+  assert.ok(after.startsWith(before), `a line above changed, ${story}:\n${shown}`);
+  assert.ok(after.endsWith(rest), `a line below changed, ${story}:\n${shown}`);
 }
 
 function nodeAt(contents: unknown, path: (string | number)[]): [number, number] | undefined {

@@ -3,7 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const corpora = fileURLToPath(new URL('../../../../../shared/corpora', import.meta.url));
+const shared = fileURLToPath(new URL('../../../../../shared/corpora', import.meta.url));
+// Another folder may be named, to try the editor on other repositories.
+const corpora = process.env.FUZZ_FOLDER ?? shared;
 
 export interface Source {
   name: string;
