@@ -74,6 +74,7 @@ export class BranchRun implements BranchActions {
   readonly #published: { target: string; commit: string }[] = [];
   #verified: { at: number; by: 'Push' | 'Fetch' } | undefined;
   #lastPushed: { commit: string; at: number } | undefined;
+  #observedTip: string | null | undefined;
   #observing: Promise<void> = Promise.resolve();
 
   constructor(options: BranchRunOptions) {
@@ -180,7 +181,6 @@ export class BranchRun implements BranchActions {
     this.#verify('Fetch');
     // Commits of an earlier process count too: the branch was seen, whatever our own memory says.
     if (previous !== undefined && result.tip !== previous) this.#lookAtRefusedAgain();
-    this.#observeFolders();
     return result;
   }
 
@@ -215,7 +215,6 @@ export class BranchRun implements BranchActions {
       );
       updates.set(target, [...(updates.get(target) ?? []), ...handled]);
     }
-    this.#observeFolders();
     this.#options.changed();
     await Promise.all([...updates].map(([target, handled]) => target.handled.put(handled)));
   }
@@ -235,8 +234,13 @@ export class BranchRun implements BranchActions {
     }
   }
 
-  changed({ queue }: BranchState): void {
+  changed({ queue, base }: BranchState): void {
     this.#options.counts.queued(queue.length);
+    const tip = base.kind === 'known' ? base.tip : undefined;
+    if (tip !== this.#observedTip) {
+      this.#observedTip = tip;
+      this.#observeFolders();
+    }
     this.#options.changed();
   }
 
@@ -248,6 +252,14 @@ export class BranchRun implements BranchActions {
   ): Promise<JsonObject | undefined> {
     const tree = await this.#treeAt(commit);
     return tree === undefined ? undefined : documentAt(tree, folder, object, this.cache);
+  }
+
+  /** Whether the remote's branch, as last seen, holds a commit. */
+  async isPublished(commit: string): Promise<boolean> {
+    const { base } = this.worker.state;
+    const { reader, history } = this.#options.repository;
+    if (base.kind !== 'known' || base.tip === null || !(await reader.hasCommit(commit))) return false;
+    return history.isAncestor(commit, base.tip);
   }
 
   async #treeAt(commit: string): Promise<Tree | undefined> {
@@ -360,7 +372,7 @@ const noAccess = {
 function handledUpdate(target: TargetRun, key: string, sequence: number): HandledUpdate | undefined {
   const change = target.underWay.confirm(key, sequence);
   if (change === undefined) return undefined;
-  if (change.live === undefined) return { key, record: undefined, body: undefined };
+  if (change.live === undefined) return { key, sequence, record: undefined, body: undefined };
   const { id, uid, resourceVersion, digest, body } = change;
-  return { key, record: { id, uid, resourceVersion, digest }, body };
+  return { key, sequence, record: { id, uid, resourceVersion, digest }, body };
 }

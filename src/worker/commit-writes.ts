@@ -7,10 +7,12 @@ import type { IndexCache, Tree, TreeEntry } from '../core/folder/index.ts';
 import { objectKey } from '../core/identity.ts';
 import { type Change, type Plan, plan } from '../core/plan/index.ts';
 import { refuse } from '../core/refusal.ts';
+import { diskFailure } from '../git/failure.ts';
 import type { CommitSpec } from '../git/import-stream.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Log } from '../telemetry/log.ts';
 import { commitMessage } from './commit-message.ts';
+import type { JournalEntry } from './journal.ts';
 import { OverlayTree } from './overlay-tree.ts';
 import { coreFailureReason } from './remote-branch.ts';
 import type { TargetRun } from './target-run.ts';
@@ -76,7 +78,28 @@ export class CommitWrites {
     for (const { sequence, spec } of planned) {
       result.push({ sequence, commit: spec === undefined ? null : (commits.shift() ?? null) });
     }
-    return { kind: 'ok', planned: result };
+    return (await this.#note(writes, result)) ?? { kind: 'ok', planned: result };
+  }
+
+  /** Notes what the commits hold before anybody can see them. Returns the failure when that cannot be written. */
+  async #note(writes: readonly Write[], planned: readonly PlannedWrite[]): Promise<CommitResult | undefined> {
+    const notes = new Map<TargetRun, { sequence: number; entries: JournalEntry[] }[]>();
+    for (const { sequence, commit } of planned) {
+      const target = this.#context.target(writes.find((write) => write.sequence === sequence)?.target ?? '');
+      const done = this.#outcomes.get(sequence)?.done ?? [];
+      if (target === undefined || commit === null) continue;
+      const written = done.filter(({ live }) => live !== undefined);
+      const entries = written.map(({ id, uid, resourceVersion }) => ({ id, uid, resourceVersion, commit }));
+      notes.set(target, [...(notes.get(target) ?? []), { sequence, entries }]);
+    }
+    try {
+      await Promise.all([...notes].map(([target, noted]) => target.handled.journal.note(noted)));
+      return undefined;
+    } catch (error) {
+      const full = diskFailure(error, 'keeping the journal');
+      if (full === undefined) throw error;
+      return { kind: 'failed', reason: coreFailureReason(full.reason), message: full.message };
+    }
   }
 
   /** What planning a confirmed write came to; it is forgotten here. */

@@ -8,6 +8,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { type ObjectId, objectKey } from '../core/identity.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, parseJson } from '../core/json.ts';
+import type { Journal } from './journal.ts';
 
 export interface HandledRecord {
   readonly id: ObjectId;
@@ -31,11 +32,12 @@ export interface PrivateTree {
   list(): Promise<readonly { path: string; id: string }[]>;
   read(id: string): Promise<Uint8Array>;
   write(files: readonly { path: string; content: string | null }[]): Promise<void>;
-  remove(): Promise<void>;
 }
 
 export interface HandledUpdate {
   readonly key: string;
+  /** The write that dealt with the object; without one it voids only what an earlier process noted. */
+  readonly sequence?: number;
   /** undefined: the object is gone and dealt with. */
   readonly record: HandledRecord | undefined;
   /** Canonical JSON of the sanitized object; undefined for a sensitive one. */
@@ -43,19 +45,24 @@ export interface HandledUpdate {
 }
 
 const collectionsFile = 'collections.json';
+/** Digest of an object that an earlier process wrote into a commit without recording it: differs from every other. */
+const unrecorded = 'unrecorded';
 
 export class HandledStates {
+  readonly journal: Journal;
   readonly #tree: PrivateTree;
   readonly #records = new Map<string, HandledRecord>();
   #collections: Record<string, CollectionRecord> = {};
   readonly #unwritten = new Map<string, string | null>();
 
-  constructor(tree: PrivateTree) {
+  constructor(tree: PrivateTree, journal: Journal) {
     this.#tree = tree;
+    this.journal = journal;
   }
 
   /** Reads what an earlier process left. An unreadable shard counts as no record, never as a delete. */
   async load(): Promise<void> {
+    await this.journal.load();
     for (const { path, id } of await this.#tree.list()) {
       if (path === collectionsFile) this.#collections = readCollections(await this.#tree.read(id));
       if (!path.startsWith('index/')) continue;
@@ -68,12 +75,24 @@ export class HandledStates {
     return this.#records.size;
   }
 
+  /** The record, or what the journal knows beyond it: then it equals no live object and has no body. */
   get(key: string): HandledRecord | undefined {
+    const left = this.journal.left(key).at(-1);
+    if (left === undefined) return this.#records.get(key);
+    const { id, uid, resourceVersion } = left;
+    return { id, uid, resourceVersion, digest: unrecorded };
+  }
+
+  /** The record as it was before the writes that the journal knows. */
+  recorded(key: string): HandledRecord | undefined {
     return this.#records.get(key);
   }
 
-  records(): Iterable<[string, HandledRecord]> {
-    return this.#records.entries();
+  *records(): Iterable<[string, HandledRecord]> {
+    for (const key of new Set([...this.#records.keys(), ...this.journal.leftKeys()])) {
+      const record = this.get(key);
+      if (record !== undefined) yield [key, record];
+    }
   }
 
   collection(name: string): CollectionRecord | undefined {
@@ -120,14 +139,7 @@ export class HandledStates {
       this.#unwritten.set(collectionsFile, JSON.stringify(this.#collections));
     }
     await this.#write();
-  }
-
-  /** Forgets everything: another cluster, or a target that goes away. */
-  async clear(): Promise<void> {
-    this.#records.clear();
-    this.#collections = {};
-    this.#unwritten.clear();
-    await this.#tree.remove();
+    await this.journal.settle(updates.map(({ key, sequence = 0 }) => ({ key, sequence })));
   }
 
   async #write(): Promise<void> {

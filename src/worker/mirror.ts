@@ -3,6 +3,7 @@
  * and its streams. Starts and stops are serialised per target; one that cannot start never holds up another.
  */
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import type { TargetKey } from '../core/branch/state.ts';
 import type { Clock } from '../kube/clock.ts';
 import { collectionKey } from '../kube/collection.ts';
@@ -13,6 +14,7 @@ import { ClusterFacts } from './cluster-facts.ts';
 import type { MirrorCounts } from './counts.ts';
 import { collectionFeed } from './feed-context.ts';
 import { HandledStates } from './handled.ts';
+import { Journal, privateFile } from './journal.ts';
 import type { FlushReport, Mirror, MirrorEvent, MirrorSpec, TargetObservation } from './mirror-spec.ts';
 import { Repositories } from './repositories.ts';
 import { TargetRun } from './target-run.ts';
@@ -175,7 +177,8 @@ class RunningMirror implements Mirror {
     const { repository } = opened;
     const branchKey = branchKeyOf(spec);
     const branch = this.#branches.get(branchKey) ?? this.#startBranch(branchKey, repository, spec);
-    const handled = new HandledStates(repository.keptTree(spec.uid));
+    const journal = new Journal(privateFile(join(this.#options.dataDir, 'journal', `${spec.uid}.jsonl`)));
+    const handled = new HandledStates(repository.keptTree(spec.uid), journal);
     await handled.load();
     const target: TargetRun = new TargetRun({
       spec,
@@ -183,6 +186,7 @@ class RunningMirror implements Mirror {
       facts: this.#factsOf(spec),
       isSensitive: ({ group, resource }) => this.#isSensitive(group, resource),
       documentAt: (commit, object) => branch.documentAt(target.spec.path, commit, object),
+      isPublished: (commit) => branch.isPublished(commit),
       event: (type, reason, message) => this.#tell({ target: spec.key, type, reason, message }),
     });
     const streams = new StreamSet({

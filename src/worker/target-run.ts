@@ -40,6 +40,8 @@ export interface TargetRunOptions {
   isSensitive(resource: ResourceType & { readonly group: string }): boolean;
   /** What Git states of an object at a commit; undefined when it or the commit is not there. */
   documentAt(commit: string, object: { id: ObjectId; namespaced: boolean }): Promise<JsonObject | undefined>;
+  /** Whether the remote's branch holds a commit. */
+  isPublished(commit: string): Promise<boolean>;
   event(type: 'Normal' | 'Warning', reason: string, message: string): void;
 }
 
@@ -239,8 +241,23 @@ export class TargetRun {
   async #base(change: ObjectChange, sequence: number): Promise<JsonObject | undefined> {
     const pending = this.underWay.base(change.key, sequence);
     if (pending !== undefined) return pending.body === undefined ? undefined : asObject(pending.body);
-    const record = this.handled.get(change.key);
+    const left = await this.#left(change);
+    if (left !== undefined) return left;
+    const record = this.handled.recorded(change.key);
     return record === undefined ? undefined : this.handled.body(record);
+  }
+
+  /** What an earlier process wrote into commits that the remote has, but did not live to record. */
+  async #left({ key, id, live }: ObjectChange): Promise<JsonObject | undefined> {
+    const entries = this.handled.journal.left(key);
+    for (const { commit } of entries.toReversed()) {
+      if (!(await this.#options.isPublished(commit))) continue;
+      const [document] = await this.#documentsAt([commit], id);
+      if (document !== undefined) return document;
+    }
+    // Nothing of it was published: an object that is gone was never handled, and no document is the one handled.
+    const isUnknown = entries.length > 0 && live === undefined && this.handled.recorded(key) === undefined;
+    return isUnknown ? {} : undefined;
   }
 
   async #applier(live: JsonObject): Promise<Applier> {
