@@ -1,7 +1,6 @@
 /** Reconciles a ClusterWatchRule. */
-import type { ClusterWatchRuleStatus } from '../api/cluster-watch-rule.ts';
 import { clusterWatchRuleConditions } from '../api/conditions.ts';
-import { type Context, conflictMs, steadyMs } from './context.ts';
+import { type Context, conflictMs, steadyMs, unconvergedMs } from './context.ts';
 import { persist } from './persist.ts';
 import { ruleStatus } from './rule-status.ts';
 
@@ -11,6 +10,7 @@ export async function reconcileClusterWatchRule(context: Context, key: string): 
     context.memory.resolved.delete(`ClusterWatchRule ${key}`);
     return undefined;
   }
-  const status: ClusterWatchRuleStatus = ruleStatus(context, rule, clusterWatchRuleConditions);
+  const status = ruleStatus(context, rule, clusterWatchRuleConditions);
+  if (status === undefined) return unconvergedMs;
   return (await persist(context, 'ClusterWatchRule', rule, status)) === 'conflict' ? conflictMs : steadyMs;
 }

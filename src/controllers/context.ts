@@ -17,6 +17,8 @@ export interface Context {
   readonly client: KubeClient;
   readonly config: Config;
   readonly clock: Clock;
+  /** When these controllers began, in clock time. */
+  readonly startedAt: number;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly mirror: Mirror;
@@ -45,8 +47,12 @@ export interface Memory {
   >;
   /** When a status with sampled fields was last written, in clock time; key `kind key`. */
   readonly sampledAt: Map<string, number>;
+  /** Targets that give way to an older one, for one state of the store. */
+  losers: { readonly version: number; readonly byKey: ReadonlyMap<string, string> } | undefined;
 }
 
 export const steadyMs = 300_000;
 export const unconvergedMs = 10_000;
 export const conflictMs = 100;
+/** After a start: how long a branch may take to be looked at before its status says so. */
+export const graceMs = 60_000;

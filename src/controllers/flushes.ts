@@ -37,12 +37,17 @@ export class Flushes {
 
   /**
    * Sees to it that this value is flushed. The report once that has ended.
-   * @param running whether the workers run the target
+   * @param state whether the workers run the target, may come to run it, or must not
    */
-  ask(target: string, value: string, running: boolean): FlushReport | undefined {
+  ask(target: string, value: string, state: 'running' | 'starting' | 'refused'): FlushReport | undefined {
     const before = this.#asked.get(target);
     const asked = before?.value === value ? before : this.#begin(target, value);
-    if (running && !asked.started && asked.report === undefined) this.#start(target, asked);
+    if (asked.started || asked.report !== undefined) return asked.report;
+    if (state === 'running') this.#start(target, asked);
+    if (state === 'refused') {
+      asked.cancel();
+      asked.report = late('NotRunning', 'the GitTarget may not run; its conditions say why');
+    }
     return asked.report;
   }
 

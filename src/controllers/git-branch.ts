@@ -6,12 +6,13 @@ import { apiVersion } from '../api/group.ts';
 import type { BranchObservation } from '../worker/mirror-spec.ts';
 import { acknowledgement, handledRequest } from './acknowledgement.ts';
 import { gitBranchName, isBranchAllowed } from './branch-name.ts';
-import { type Context, conflictMs, steadyMs } from './context.ts';
+import { type Context, conflictMs, graceMs, steadyMs } from './context.ts';
 import { decideGitBranch } from './decide-git-branch.ts';
 import { conditionsOf } from './gates.ts';
 import { keyFrom, keyOf } from './object-key.ts';
 import { persist, refOf } from './persist.ts';
 import { sample } from './sampled.ts';
+import { isDecided } from './settling.ts';
 import { branchNamed, branchObject, type TargetView } from './target-view.ts';
 import { timestampOf } from './time.ts';
 
@@ -41,6 +42,11 @@ export async function reconcileGitBranch(context: Context, key: string): Promise
   if (handedOver !== undefined && handedOver !== acknowledgement(gitBranch, observation))
     context.applySpecs();
 
+  // After a restart the status stays until somebody has looked, or should have.
+  if (observation === undefined && targets.length > 0 && isDecided(gitBranch)) {
+    const graceLeft = context.startedAt + graceMs - clock.now();
+    if (graceLeft > 0) return graceLeft;
+  }
   const decision = decideGitBranch({
     branch: spec.branch,
     provider: {

@@ -5,6 +5,7 @@ import { type Context, conflictMs } from './context.ts';
 import { decideGitProvider, type ProviderCheck } from './decide-git-provider.ts';
 import { conditionsOf } from './gates.ts';
 import { persist } from './persist.ts';
+import { isDecided } from './settling.ts';
 import { branchNamed } from './target-view.ts';
 import { timestampOf } from './time.ts';
 
@@ -22,6 +23,8 @@ export async function reconcileGitProvider(context: Context, key: string): Promi
   const generation = provider.metadata.generation ?? 0;
   // A result of an older spec still carries the targets, but says nothing about this one.
   const check = record?.generation === generation ? record.check : undefined;
+  // After a restart the status stays until there is something new to say.
+  if (record === undefined && isDecided(provider)) return nextMs;
   const now = timestampOf(clock.date());
   const status: GitProviderStatus = {
     ...(check === undefined ? {} : { observedGeneration: generation }),

@@ -12,14 +12,16 @@ import { conditionsOf, type Decision, holds } from './gates.ts';
 import { ensureGitBranch, reconcileGitBranch } from './git-branch.ts';
 import { keyOf } from './object-key.ts';
 import { persist, subjectOf } from './persist.ts';
-import { targetKeyOf } from './rule-view.ts';
+import { collectionsOf, targetKeyOf } from './rule-view.ts';
 import { sample } from './sampled.ts';
+import { isDecided, isSettling } from './settling.ts';
 import { streamsStatus } from './streams.ts';
-import { collectionsOf, type TargetView, viewTarget } from './target-view.ts';
+import { setTargetMetrics } from './target-metrics.ts';
+import { type TargetView, viewTarget } from './target-view.ts';
 import { timestampOf } from './time.ts';
 
 export async function reconcileGitTarget(context: Context, key: string): Promise<number | undefined> {
-  const { store, clock, memory, mirror, checks, flushes, events } = context;
+  const { store, clock, memory, metrics, mirror, checks, flushes, events } = context;
   const memoryKey = `GitTarget ${key}`;
   const target = store.get('GitTarget', key);
   if (target === undefined || target.metadata.deletionTimestamp !== undefined) {
@@ -29,12 +31,16 @@ export async function reconcileGitTarget(context: Context, key: string): Promise
   }
   const view = viewTarget(context, target);
   if (holds(view.validated)) await ensureGitBranch(context, view);
+  // After a restart the status stays until there is something new to say.
+  if (isSettling(context, view) && isDecided(target)) return unconvergedMs;
   const collections = collectionsOf(context, view);
   const running = memory.applied.has(key);
   const observation = running ? mirror.observe(key) : undefined;
+  const spec = memory.applied.get(key);
+  if (spec !== undefined && observation !== undefined) setTargetMetrics(metrics, spec, observation);
   if (view.provider !== undefined && isAboutLogin(observation)) checks.suspect(view.provider);
 
-  const flushed = flushOf(context, target, observation !== undefined);
+  const flushed = flushOf(context, view, observation !== undefined);
   // Whoever waits for the flush reads the branch next.
   if (flushed?.report !== undefined) await refreshBranch(context, view);
 
@@ -84,12 +90,14 @@ interface Flushed {
 
 function flushOf(
   { flushes }: Context,
-  { metadata, status }: GitTarget,
+  { target, validated }: TargetView,
   running: boolean,
 ): Flushed | undefined {
+  const { metadata, status } = target;
   const value = metadata.annotations?.[annotations.flushRequestedAt] ?? '';
   if (value === '' || value === status?.lastHandledFlushAt) return undefined;
-  return { value, report: flushes.ask(keyOf({ metadata }), value, running) };
+  const state = !holds(validated) ? 'refused' : running ? 'running' : 'starting';
+  return { value, report: flushes.ask(keyOf(target), value, state) };
 }
 
 async function refreshBranch(context: Context, { gitBranch }: TargetView): Promise<void> {

@@ -58,6 +58,7 @@ export interface Controllers {
   stop(): Promise<void>;
 }
 
+/** Worked on without a pause, so whatever is queued after it sees the new set. */
 const specsKey = 'specs';
 /** Observations come by the hundred while edits flow. */
 const observationDelayMs = 250;
@@ -89,13 +90,13 @@ export function startControllers(options: ControllersOptions): Controllers {
     onChange(kind, key) {
       if (!complete) return;
       if (store.get(kind, key) === undefined) forgetConditionMetrics(metrics, kind, splitKey(key));
-      enqueueAll(dependentsOf(store, kind, key));
       queue.add(specsKey);
+      enqueueAll(dependentsOf(store, kind, key));
     },
     onNamespace(name) {
       if (!complete) return;
-      enqueueAll(targetsOfNamespace(store, name));
       queue.add(specsKey);
+      enqueueAll(targetsOfNamespace(store, name));
     },
     onState,
   });
@@ -116,8 +117,8 @@ export function startControllers(options: ControllersOptions): Controllers {
     log,
     ask: options.ask ?? remoteProbe(config),
     onChange(key) {
-      enqueueAll([['GitProvider', key], ...targetsOfGitProvider(store, key)]);
       queue.add(specsKey);
+      enqueueAll([['GitProvider', key], ...targetsOfGitProvider(store, key)]);
     },
   });
   const flushes = new Flushes({ mirror, clock, log, onDone: (key) => enqueue('GitTarget', key) });
@@ -135,6 +136,7 @@ export function startControllers(options: ControllersOptions): Controllers {
     client: kube,
     config,
     clock,
+    startedAt: clock.now(),
     log,
     metrics,
     mirror,
@@ -143,7 +145,7 @@ export function startControllers(options: ControllersOptions): Controllers {
     clusters,
     flushes,
     events,
-    memory: { applied: new Map(), resolved: new Map(), sampledAt: new Map() },
+    memory: { applied: new Map(), resolved: new Map(), sampledAt: new Map(), losers: undefined },
     enqueue,
     applySpecs: () => queue.add(specsKey),
     onCluster,
@@ -162,6 +164,7 @@ export function startControllers(options: ControllersOptions): Controllers {
     async stop() {
       for (const end of stopListening) end();
       flushes.stop();
+      await sayLastWords();
       await Promise.all([store.stop(), crds.stop(), checks.stop(), queue.stop()]);
       await clusters.stop();
       await events.drain();
@@ -197,13 +200,25 @@ export function startControllers(options: ControllersOptions): Controllers {
     if (complete || !store.complete) return;
     complete = true;
     log.info('our kinds were read; the controllers work');
-    for (const kind of kindNames) for (const object of store.list(kind)) enqueue(kind, keyOf(object));
     queue.add(specsKey);
+    for (const kind of kindNames) for (const object of store.list(kind)) enqueue(kind, keyOf(object));
+  }
+
+  /** What was pushed to a branch must not be forgotten: a branch that was seen is never made anew. */
+  async function sayLastWords(): Promise<void> {
+    if (!complete) return;
+    const branches = store.list('GitBranch').map(keyOf);
+    for (const key of branches) context.memory.sampledAt.delete(`GitBranch ${key}`);
+    const told = await Promise.allSettled(branches.map((key) => reconcileGitBranch(context, key)));
+    for (const result of told) {
+      if (result.status === 'rejected')
+        log.warn({ err: result.reason }, 'the last status of a GitBranch could not be written');
+    }
   }
 
   function onCluster(kubeProvider: string): void {
-    enqueueAll(targetsOfCluster(store, kubeProvider));
     queue.add(specsKey);
+    enqueueAll(targetsOfCluster(store, kubeProvider));
   }
 
   function tell({ target, type, reason, message }: MirrorEvent): void {

@@ -4,6 +4,8 @@ import type { GitTarget } from '../api/git-target.ts';
 import { findCondition } from '../api/trio.ts';
 import type { WatchRule } from '../api/watch-rule.ts';
 import { noCatalog } from '../core/catalog/index.ts';
+import { collectionKey } from '../kube/collection.ts';
+import type { WatchedCollection } from '../worker/mirror-spec.ts';
 import type { Context } from './context.ts';
 import { decideRule, type RuleFacts, type RuleResult, type RuleTarget } from './decide-rule.ts';
 import { keyFrom, keyOf } from './object-key.ts';
@@ -28,6 +30,15 @@ export function rulesOf(context: Context, view: TargetView): RuleView[] {
   return rules
     .filter((rule) => rule.metadata.deletionTimestamp === undefined && targetKeyOf(rule) === view.key)
     .map((rule) => ({ rule, result: viewRule(context, rule, view) }));
+}
+
+/** The union of what the rules of a target select; equal collections are one. */
+export function collectionsOf(context: Context, view: TargetView): WatchedCollection[] {
+  const collections = new Map<string, WatchedCollection>();
+  for (const { result } of rulesOf(context, view)) {
+    for (const collection of result.collections) collections.set(collectionKey(collection), collection);
+  }
+  return [...collections.values()];
 }
 
 /** @param view of the rule's target; undefined when there is none */

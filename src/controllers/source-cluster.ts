@@ -9,7 +9,7 @@ import { createDiscovery, type DiscoveryReader } from '../kube/discovery.ts';
 import type { KubeFailure } from '../kube/result.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Reachability } from './reachability.ts';
+import { isReached, type Reachability } from './reachability.ts';
 
 export interface SourceClusterOptions {
   /** For logs and metrics. */
@@ -144,8 +144,7 @@ export class SourceCluster {
   }
 
   #pause(): number {
-    if (this.#reach.reason !== 'LocalCluster' && this.#reach.reason !== 'SourceClusterReachable')
-      return retryMs;
+    if (!isReached(this.#reach)) return retryMs;
     const settling = [...this.#catalog.entries.values()].some(
       ({ verdict }) => verdict.kind === 'unknown' && verdict.reason === 'settling',
     );

@@ -9,7 +9,9 @@ import type { Context } from './context.ts';
 import { mayEncrypt, mixesNamespaces } from './decide-git-target.ts';
 import { normalFolder } from './destination.ts';
 import { holds } from './gates.ts';
-import { collectionsOf, type TargetView, viewTarget } from './target-view.ts';
+import { collectionsOf } from './rule-view.ts';
+import { forgetTargetMetrics } from './target-metrics.ts';
+import { type TargetView, viewTarget } from './target-view.ts';
 import { placementOf } from './validate-git-target.ts';
 
 /** Makes the wanted set and hands it over, when it is another one. A target that cannot be judged stays out, the others go on. */
@@ -38,6 +40,9 @@ export function applySpecs(context: Context): void {
         specs.find((spec) => spec.key === key),
       ),
   );
+  for (const key of memory.applied.keys()) {
+    if (!specs.some((spec) => spec.key === key)) forgetTargetMetrics(context.metrics, key);
+  }
   memory.applied.clear();
   for (const spec of specs) memory.applied.set(spec.key, spec);
   mirror.apply(specs);

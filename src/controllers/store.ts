@@ -73,6 +73,7 @@ export class Store {
   readonly #labels = new Map<string, Readonly<Record<string, string>>>();
   readonly #streams = new Map<string, CollectionStream>();
   readonly #settled = new Set<string>();
+  #version = 0;
   readonly #blocked = new Map<string, Extract<StreamState, { phase: 'blocked' }>>();
 
   constructor(options: StoreOptions) {
@@ -88,9 +89,16 @@ export class Store {
     await Promise.all([...this.#streams.values()].map((stream) => stream.stop()));
   }
 
-  /** Every kind of ours was listed once. Before that nothing may be decided. */
+  /** Every kind of ours and the namespaces were listed once. Before that nothing may be decided. */
   get complete(): boolean {
-    return kindNames.every((kind) => this.#settled.has(kind));
+    // Without the labels of namespaces a selector would deny what it grants; whoever may not read them has to live with that.
+    const namespacesDecided = this.#settled.has('Namespace') || this.#blocked.has('Namespace');
+    return namespacesDecided && kindNames.every((kind) => this.#settled.has(kind));
+  }
+
+  /** Another number after every change that is more than a status. */
+  get version(): number {
+    return this.#version;
   }
 
   /** What keeps us from reading our own kinds until a person acts; undefined when nothing does. */
@@ -165,6 +173,8 @@ export class Store {
       },
       settled: ({ keys }) => {
         for (const name of this.#labels.keys()) if (!keys.has(name)) this.#labels.delete(name);
+        this.#settled.add('Namespace');
+        this.#options.onState();
       },
       progress: () => undefined,
       state: (state) => this.#onStream('Namespace', state),
@@ -185,11 +195,16 @@ export class Store {
       return;
     }
     this.#objects[kind].set(key, parsed);
-    if (before === undefined || intentOf(before) !== intentOf(parsed)) this.#options.onChange(kind, key);
+    if (before === undefined || intentOf(before) !== intentOf(parsed)) this.#changed(kind, key);
   }
 
   #remove(kind: KindName, key: string): void {
-    if (this.#objects[kind].delete(key)) this.#options.onChange(kind, key);
+    if (this.#objects[kind].delete(key)) this.#changed(kind, key);
+  }
+
+  #changed(kind: KindName, key: string): void {
+    this.#version += 1;
+    this.#options.onChange(kind, key);
   }
 
   #onStream(name: string, state: StreamState): void {

@@ -4,8 +4,6 @@ import type { GitProvider } from '../api/git-provider.ts';
 import type { GitTarget } from '../api/git-target.ts';
 import type { KubeProvider } from '../api/kube-provider.ts';
 import { normaliseRepositoryUrl } from '../core/repository-url.ts';
-import { collectionKey } from '../kube/collection.ts';
-import type { WatchedCollection } from '../worker/mirror-spec.ts';
 import type { Context } from './context.ts';
 import { type ProviderSettings, usableSettings } from './decide-git-provider.ts';
 import { decideKubeProvider } from './decide-kube-provider.ts';
@@ -13,8 +11,8 @@ import { type Destination, destinationLosers, normalFolder } from './destination
 import type { Gate } from './gates.ts';
 import { type Grant, grantFor } from './grants.ts';
 import { byAge, keyFrom, keyOf } from './object-key.ts';
-import { rulesOf } from './rule-view.ts';
 import type { SourceCluster } from './source-cluster.ts';
+import type { Store } from './store.ts';
 import { validateTarget } from './validate-git-target.ts';
 
 export interface TargetView {
@@ -36,6 +34,8 @@ export interface TargetView {
   readonly grant: Grant;
   readonly cluster: SourceCluster | undefined;
   readonly validated: Gate;
+  /** Something was never found out since the start: nothing new can be said yet. */
+  readonly settling: boolean;
 }
 
 export function viewTarget(context: Context, target: GitTarget): TargetView {
@@ -53,6 +53,7 @@ export function viewTarget(context: Context, target: GitTarget): TargetView {
       ? { kind: 'denied' }
       : grantFor(kubeProvider.spec, namespace, store.namespaceLabels(namespace));
   const connection = clusters.connection(kubeProviderName);
+  const cluster = kubeProvider === undefined ? undefined : clusters.get(kubeProviderName);
   const [connected] = connection === undefined ? [] : decideKubeProvider(connection).contributors;
   return {
     key,
@@ -71,7 +72,11 @@ export function viewTarget(context: Context, target: GitTarget): TargetView {
     kubeProviderReady: connected?.level === 'converged',
     kubeProviderMessage: connected?.message ?? 'it was not read yet',
     grant,
-    cluster: kubeProvider === undefined ? undefined : clusters.get(kubeProviderName),
+    cluster,
+    settling:
+      (provider !== undefined && record === undefined) ||
+      (kubeProvider !== undefined && connection === undefined) ||
+      cluster?.reach.reason === 'AwaitingDiscovery',
     validated: validateTarget({
       namespace,
       spec: target.spec,
@@ -121,23 +126,20 @@ export function branchObject(
   return same.toSorted(byAge)[0];
 }
 
-/** The union of what the rules of a target select; equal collections are one. */
-export function collectionsOf(context: Context, view: TargetView): WatchedCollection[] {
-  const collections = new Map<string, WatchedCollection>();
-  for (const { result } of rulesOf(context, view)) {
-    for (const collection of result.collections) collections.set(collectionKey(collection), collection);
+function conflictOf({ store, memory }: Context, key: string): string | undefined {
+  // Of all targets together, so it is worked out once per change of any of them.
+  if (memory.losers?.version !== store.version) {
+    memory.losers = { version: store.version, byKey: destinationLosers(destinationsIn(store)) };
   }
-  return [...collections.values()];
+  return memory.losers.byKey.get(key);
 }
 
-function conflictOf(context: Context, key: string): string | undefined {
-  const { store } = context;
-  const destinations = store.list('GitTarget').flatMap((target): Destination[] => {
-    const { providerName, branch, gitBranchMissing } = branchNamed(context, target);
+function destinationsIn(store: Store): Destination[] {
+  return store.list('GitTarget').flatMap((target): Destination[] => {
+    const { providerName, branch, gitBranchMissing } = branchNamed({ store }, target);
     const provider = store.get('GitProvider', keyFrom(target.metadata.namespace, providerName));
     const repository = provider === undefined ? undefined : normaliseRepositoryUrl(provider.spec.url);
     if (gitBranchMissing || repository === undefined) return [];
     return [{ metadata: target.metadata, repository, branch, folder: normalFolder(target.spec.path) }];
   });
-  return destinationLosers(destinations).get(key);
 }

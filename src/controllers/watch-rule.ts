@@ -1,7 +1,6 @@
 /** Reconciles a WatchRule. */
 import { watchRuleConditions } from '../api/conditions.ts';
-import type { WatchRuleStatus } from '../api/watch-rule.ts';
-import { type Context, conflictMs, steadyMs } from './context.ts';
+import { type Context, conflictMs, steadyMs, unconvergedMs } from './context.ts';
 import { persist } from './persist.ts';
 import { ruleStatus } from './rule-status.ts';
 
@@ -11,6 +10,7 @@ export async function reconcileWatchRule(context: Context, key: string): Promise
     context.memory.resolved.delete(`WatchRule ${key}`);
     return undefined;
   }
-  const status: WatchRuleStatus = ruleStatus(context, rule, watchRuleConditions);
+  const status = ruleStatus(context, rule, watchRuleConditions);
+  if (status === undefined) return unconvergedMs;
   return (await persist(context, 'WatchRule', rule, status)) === 'conflict' ? conflictMs : steadyMs;
 }

@@ -143,13 +143,6 @@ export const metricsTable = {
     query: 'gitopsreverser_git_queue_depth',
     bad: 'Above 0 and not falling for 5 minutes.',
   },
-  git_queue_drops_total: {
-    type: 'counter',
-    labels: [...branch, 'kind'],
-    meaning: 'Work dropped because a queue was full; a snapshot repairs it. kind: write, attach, resync.',
-    query: 'increase(gitopsreverser_git_queue_drops_total[1h]) > 0',
-    bad: 'Any.',
-  },
   git_commit_failures_total: {
     type: 'counter',
     labels: [...branch, 'kind', 'reason'],
@@ -170,6 +163,21 @@ export const metricsTable = {
     meaning: 'Snapshots that could not be brought into Git.',
     query: 'increase(gitopsreverser_git_resync_failures_total[1h]) > 0',
     bad: 'Any.',
+  },
+  apply_echoes_total: {
+    type: 'counter',
+    labels: [...target, 'outcome'],
+    meaning:
+      "Changes inside an apply window by what they were: the applier's own writes, which are not mirrored, or collisions.",
+    query: 'sum by (outcome) (rate(gitopsreverser_apply_echoes_total[15m]))',
+    bad: 'Nothing by itself; no echo at all while the applier works means that it is not recognised.',
+  },
+  apply_window_collisions_total: {
+    type: 'counter',
+    labels: target,
+    meaning: 'Edits that an apply wrote over inside its window.',
+    query: 'increase(gitopsreverser_apply_window_collisions_total[1h]) > 0',
+    bad: 'Many: people edit while the applier runs, and their edits flip before they are restored.',
   },
   placements_total: {
     type: 'counter',
@@ -248,6 +256,22 @@ export const metricsTable = {
     meaning: 'Status writes; unchanged statuses are not written.',
     query: 'sum by (kind, outcome) (rate(gitopsreverser_status_writes_total[15m]))',
     bad: 'written steadily above one a second: two controllers fight over a status.',
+  },
+  gate_decisions_total: {
+    type: 'counter',
+    labels: ['applier', 'decision', 'reason'],
+    meaning: 'Answers to appliers: open, superseded, closed; reason says why it was closed, or uncovered.',
+    query: 'sum by (applier, reason) (increase(gitopsreverser_gate_decisions_total{decision="closed"}[15m]))',
+    bad: 'closed for longer than a start takes: nothing is applied.',
+  },
+  gate_duration_seconds: {
+    type: 'histogram',
+    labels: ['applier', 'decision'],
+    buckets: slow,
+    meaning: 'Time to an answer.',
+    query:
+      'histogram_quantile(0.99, sum by (le, decision) (rate(gitopsreverser_gate_duration_seconds_bucket[15m])))',
+    bad: 'open above 1 s: listing the covered objects is slow.',
   },
 } as const satisfies Record<string, MetricRow>;
 

@@ -421,6 +421,27 @@ describe('a GitTarget on a real API server', function () {
   });
 
   describe('and a restart', () => {
+    it('says nothing that it did not say before', async () => {
+      const before = running.requests.length;
+      await running.restart();
+      await until('the controllers to be ready', () => running.controllers.ready());
+      const targets = (await running.reconciles('GitTarget')) + 40;
+      await until('all targets to be looked at again', async () => {
+        running.mirror.change('shop/asked', {});
+        return (
+          running.mirror.spec('shop/asked') !== undefined &&
+          (await running.reconciles('GitTarget')) >= targets
+        );
+      });
+      const writes = running.requests.slice(before).filter(({ method }) => method !== 'GET');
+      // A GitProvider dates its check; everything else is as it was.
+      const others = writes.filter(({ path }) => !path.includes('/gitproviders/'));
+      assert.deepEqual(
+        others.map(({ method, path, body }) => `${method} ${path} ${body}`),
+        [],
+      );
+    });
+
     it('loses nothing when the controllers start anew', async () => {
       const pushed = (await running.get('gitbranch', 'asking-main')).status.lastPushedCommit;
       const before = running.mirror.spec('shop/asked');

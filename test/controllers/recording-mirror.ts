@@ -87,6 +87,14 @@ export class RecordingMirror implements Mirror {
     return () => this.#eventListeners.delete(listener);
   }
 
+  async examine(): Promise<undefined> {
+    return undefined;
+  }
+
+  async defaultBranch(): Promise<undefined> {
+    return undefined;
+  }
+
   async stop(): Promise<number> {
     return 0;
   }
