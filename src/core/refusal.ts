@@ -30,6 +30,16 @@ export const refusalReasons = {
   InvalidIgnorePattern: 'repository-author',
   /** The write would leave the folder of the target, or go through a symbolic link. */
   WriteEscapesScope: 'platform-operator',
+  /** The file is built by several render roots, so an edit for one would change the others. */
+  WriteFanIn: 'repository-author',
+  /** A file that we would write is there already and somebody else's. */
+  WriteBoundaryRefused: 'repository-author',
+  /** The build after the edit does not give what is live, or moves another object. */
+  RenderRefused: 'repository-author',
+  /** Several kustomizations, or none, could take a new object in. */
+  AmbiguousLayout: 'platform-operator',
+  /** There is no kustomize program to build the folder with. */
+  KustomizeMissing: 'platform-operator',
   /** Another file has the same path but for the case of its letters. */
   CaseOnlyTwin: 'repository-author',
   /** The placement of a new document gives no usable path. */

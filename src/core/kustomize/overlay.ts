@@ -1,0 +1,201 @@
+/**
+ * The builds that a folder takes part in: its render roots, what each gives, and which files they read.
+ *
+ * Opened once per plan. What a root gives is asked of the real kustomize; a root that does not build refuses its own objects only.
+ */
+import { type FolderIndex, isInside, type Tree } from '../folder/index.ts';
+import { type ObjectId, objectKey } from '../identity.ts';
+import type { RefusalReason } from '../refusal.ts';
+import { refusedFeatures } from './decode.ts';
+import { featureRule } from './features.ts';
+import { type DecodedFiles, type KustomizeGraph, type Reach, readGraph } from './graph.ts';
+import { createRenderCache, type Render, type RenderCache, type Rendered, renderRoot } from './render.ts';
+import type { RenderedObject } from './rendered.ts';
+import { type Scope, withoutHash } from './source.ts';
+import type { PostBuild } from './variables.ts';
+import { openWorkspace, type Workspace } from './workspace.ts';
+
+/** What a caller gives for kustomize folders. */
+export interface KustomizeOptions {
+  /** Unset: only substitution is known, and folders with a kustomization are refused. */
+  readonly render?: Render;
+  /** Kept between plans, a build whose files did not change is not made again. */
+  readonly cache?: RenderCache;
+  /** Kept between plans, a kustomization file is decoded once. */
+  readonly decoded?: DecodedFiles;
+  /** What Flux fills in after the build of this folder. */
+  readonly postBuild?: PostBuild;
+  /** The folder itself is built by an applier, even where another kustomization loads it, too. */
+  readonly isApplied?: boolean;
+}
+
+export interface RootBuild {
+  readonly root: string;
+  readonly reach: Reach;
+  readonly objects: readonly RenderedObject[];
+}
+
+export interface RootFailure {
+  readonly root: string;
+  readonly reach: Reach;
+  readonly reason: RefusalReason;
+  readonly path: string;
+  readonly message: string;
+}
+
+export type Found =
+  | { readonly kind: 'found'; readonly root: string; readonly object: RenderedObject }
+  /** A generated object under the name it had with other content. */
+  | { readonly kind: 'earlier'; readonly root: string; readonly object: RenderedObject }
+  | { readonly kind: 'several'; readonly roots: readonly string[] }
+  | { readonly kind: 'none' };
+
+export interface Overlay {
+  readonly scope: Scope;
+  readonly files: Workspace;
+  readonly builds: readonly RootBuild[];
+  readonly failures: readonly RootFailure[];
+  find(id: ObjectId, namespaced: boolean): Found;
+  /** Builds a root from the files as they stand in a workspace. */
+  build(root: string, files: Workspace): Promise<Rendered>;
+  /** Builds asked of kustomize so far. */
+  readonly renders: { count: number };
+}
+
+/** Roots beyond this many share the folder; nothing of it belongs to one of them then. */
+const maxRoots = 32;
+
+/** Undefined when no kustomization reads the folder or lies in it. */
+export async function openOverlay(
+  tree: Tree,
+  index: FolderIndex,
+  options: KustomizeOptions & { readonly render: Render },
+): Promise<Overlay | undefined> {
+  const applied = options.isApplied === true ? [index.folder] : [];
+  const graph = await readGraph(tree, options.decoded ?? new Map(), applied);
+  const reaches = graph.roots.flatMap((root) => graph.reaches.get(root) ?? []);
+  const relevant = reaches.filter(({ files }) => [...files].some((path) => isInside(path, index.folder)));
+  if (relevant.length === 0) return undefined;
+  const files = openWorkspace(tree);
+  const cache = options.cache ?? createRenderCache(20_000);
+  const renders = { count: 0 };
+  const counted: Render = {
+    build: (request) => {
+      renders.count += 1;
+      return options.render.build(request);
+    },
+  };
+  const known = new Map<string, readonly RenderedObject[]>();
+  const build = async (root: string, from: Workspace): Promise<Rendered> => {
+    const reach = graph.reaches.get(root);
+    const node = graph.nodes.get(root);
+    if (reach === undefined || node === undefined) throw new Error(`${root || '.'} is no root`);
+    const paths = [...reach.files, ...from.changes().map(({ path }) => path)];
+    const like = known.get(root) ?? [];
+    const rendered = await renderRoot(
+      counted,
+      cache,
+      { folder: root, file: node.file },
+      from.sources(paths),
+      like,
+    );
+    if (rendered.ok && !known.has(root)) known.set(root, rendered.objects);
+    return rendered;
+  };
+  const builds: RootBuild[] = [];
+  const failures: RootFailure[] = [];
+  for (const [at, reach] of relevant.entries()) {
+    const failure = at < maxRoots ? failureOf(graph, reach) : tooMany(graph, reach, relevant.length);
+    const rendered = failure === undefined ? await build(reach.root, files) : undefined;
+    if (failure !== undefined) failures.push(failure);
+    else if (rendered?.ok === true) builds.push({ root: reach.root, reach, objects: rendered.objects });
+    else if (rendered !== undefined) failures.push(buildFailure(graph, reach, rendered));
+  }
+  const scope: Scope = { folder: index.folder, graph, ignored: (path) => ignoredBy(index, path) };
+  return { scope, files, builds, failures, build, renders, find: finder(builds) };
+}
+
+function ignoredBy({ folder, ignore }: FolderIndex, path: string): string | undefined {
+  return isInside(path, folder)
+    ? ignore.patternFor(folder === '' ? path : path.slice(folder.length + 1))
+    : undefined;
+}
+
+function failureOf(graph: KustomizeGraph, reach: Reach): RootFailure | undefined {
+  const [problem] = reach.problems;
+  if (problem !== undefined) {
+    const reason = problem.kind === 'remote' ? 'UnsupportedKustomize' : 'BrokenKustomization';
+    return { root: reach.root, reach, reason, path: problem.path, message: problem.message };
+  }
+  for (const folder of reach.folders) {
+    const node = graph.nodes.get(folder);
+    const [feature] = node?.decoded.ok === true ? refusedFeatures(node.decoded.kustomization) : [];
+    if (node === undefined || feature === undefined) continue;
+    const message = `${node.file} uses ${feature}, and ${featureRule(feature).reason}`;
+    return { root: reach.root, reach, reason: 'UnsupportedKustomize', path: node.file, message };
+  }
+  return undefined;
+}
+
+function tooMany(graph: KustomizeGraph, reach: Reach, count: number): RootFailure {
+  const path = graph.nodes.get(reach.root)?.file ?? reach.root;
+  const message = `${count} kustomizations outside of it build from the folder; its files belong to none of them`;
+  return { root: reach.root, reach, reason: 'WriteFanIn', path, message };
+}
+
+function buildFailure(
+  graph: KustomizeGraph,
+  reach: Reach,
+  { reason, message }: Extract<Rendered, { ok: false }>,
+): RootFailure {
+  const path = graph.nodes.get(reach.root)?.file ?? reach.root;
+  const text = reason === 'Unavailable' ? message : `kustomize cannot build ${path}: ${message}`;
+  const why = reason === 'Unavailable' ? 'KustomizeMissing' : 'BrokenKustomization';
+  return { root: reach.root, reach, reason: why, path, message: text };
+}
+
+interface Place {
+  readonly root: string;
+  readonly object: RenderedObject;
+}
+
+function finder(builds: readonly RootBuild[]): Overlay['find'] {
+  const byName = new Map<string, Place[]>();
+  const add = (key: string, place: Place): void => {
+    const known = byName.get(key);
+    if (known === undefined) byName.set(key, [place]);
+    else known.push(place);
+  };
+  for (const { root, objects } of builds) {
+    for (const object of objects) {
+      const { group, kind, name } = object.id;
+      add(`${group}/${kind}/${name}`, { root, object });
+      if (isHashed(object)) add(`${group}/${kind}/${withoutHash(name)}~`, { root, object });
+    }
+  }
+  return (id, namespaced) => {
+    const named = byName.get(`${id.group}/${id.kind}/${id.name}`) ?? [];
+    const exact = named.filter(({ object }) => object.id.namespace === id.namespace);
+    // The applier gives a namespace to what has none; a cluster-scoped object may have been given one by kustomize.
+    const loose = named.filter(({ object }) => !namespaced || object.id.namespace === '');
+    const places = exact.length > 0 ? exact : loose;
+    const [only, ...others] = places;
+    if (others.length > 0) return { kind: 'several', roots: places.map(({ root }) => root) };
+    if (only !== undefined) return { kind: 'found', ...only };
+    const earlier = (byName.get(`${id.group}/${id.kind}/${withoutHash(id.name)}~`) ?? []).filter(
+      ({ object }) => object.id.namespace === id.namespace && withoutHash(id.name) !== id.name,
+    );
+    const [first, ...more] = earlier;
+    return first === undefined || more.length > 0 ? { kind: 'none' } : { kind: 'earlier', ...first };
+  };
+}
+
+/** A generator may have appended a hash; a name that only looks like it does no harm. */
+function isHashed({ origin, id }: RenderedObject): boolean {
+  return origin.kind === 'generator' && withoutHash(id.name) !== id.name;
+}
+
+/** For messages and keys. */
+export function keyOfObject({ id }: RenderedObject): string {
+  return objectKey(id);
+}
