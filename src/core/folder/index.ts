@@ -15,6 +15,7 @@ export { documentsNamed, findDocument, isAutoscaled, type Lookup } from './looku
 export {
   type FileDocument,
   type ParsedFile,
+  parsedFile,
   parseFile,
   type ScaleTarget,
   scaleTarget,

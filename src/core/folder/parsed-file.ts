@@ -5,7 +5,7 @@
  */
 import { identify, type ObjectId, parseApiVersion } from '../identity.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
-import { decodeFile, readDocuments } from '../yaml/index.ts';
+import { decodeFile, type ReadDocument, readDocuments } from '../yaml/index.ts';
 
 export type FileDocument =
   | {
@@ -38,17 +38,20 @@ export type ParsedFile =
 
 export function parseFile(bytes: Uint8Array): ParsedFile {
   const decoded = decodeFile(bytes);
-  if (!decoded.ok) return decoded;
-  return {
-    ok: true,
-    documents: readDocuments(decoded.text).map((document): FileDocument => {
-      if (document.kind === 'empty') return { kind: 'empty' };
-      if (document.kind === 'unreadable') {
-        return { kind: 'unreadable', reason: `line ${document.line}: ${document.message}` };
-      }
-      return classify(document.value, document.notEditable);
-    }),
-  };
+  return decoded.ok ? parsedFile(readDocuments(decoded.text)) : decoded;
+}
+
+/** For callers who have read the whole file already. */
+export function parsedFile(documents: readonly ReadDocument[]): ParsedFile {
+  return { ok: true, documents: documents.map(describe) };
+}
+
+function describe(document: ReadDocument): FileDocument {
+  if (document.kind === 'empty') return { kind: 'empty' };
+  if (document.kind === 'unreadable') {
+    return { kind: 'unreadable', reason: `line ${document.line}: ${document.message}` };
+  }
+  return classify(document.value, document.notEditable);
 }
 
 function classify(value: Json, notEditable: string | undefined): FileDocument {

@@ -89,13 +89,19 @@ export function isChanged(buffer: FileBuffer): boolean {
   return buffer.text !== buffer.before;
 }
 
-/** What is wrong with the text as it stands; undefined when every document is what it has to be. */
-export function bufferProblem(buffer: FileBuffer): string | undefined {
+export type Proof =
+  | { readonly ok: true; readonly documents: readonly ReadDocument[] }
+  /** `problem` follows the file's name in a sentence. */
+  | { readonly ok: false; readonly problem: string };
+
+/** Reads the text as it stands: every document has to be what it should be. */
+export function proveBuffer(buffer: FileBuffer): Proof {
   const { text, slots } = buffer;
-  if (text === undefined) return undefined;
+  if (text === undefined) return { ok: true, documents: [] };
   const documents = readDocuments(text);
   if (documents.length !== slots.length) {
-    return `holds ${documents.length} documents after the edit instead of ${slots.length}`;
+    const problem = `holds ${documents.length} documents after the edit instead of ${slots.length}`;
+    return { ok: false, problem };
   }
   for (const [position, slot] of slots.entries()) {
     const now = documents[position];
@@ -103,10 +109,10 @@ export function bufferProblem(buffer: FileBuffer): string | undefined {
       now !== undefined && (slot.kind === 'wanted' ? readsAs(now, slot.value) : isKept(buffer, slot, now));
     if (!isRight) {
       const how = slot.kind === 'wanted' ? 'does not read back as wanted' : 'is not the same bytes as before';
-      return `document ${position + 1} ${how} after the edit`;
+      return { ok: false, problem: `document ${position + 1} ${how} after the edit` };
     }
   }
-  return undefined;
+  return { ok: true, documents };
 }
 
 function readsAs(document: ReadDocument, value: JsonObject): boolean {

@@ -2,21 +2,24 @@
  * Carries decisions out on file buffers: edits, then removals, then new documents. Every file is proved before it counts;
  * a file that does not prove is left as it was and its objects are refused, the rest of the batch goes on.
  */
-import { batchScope, bootstrapFiles, compareText, joinPath } from '../folder/index.ts';
+import { batchScope, bootstrapFiles, compareText, joinPath, parsedFile } from '../folder/index.ts';
 import { describeObject, type ObjectId } from '../identity.ts';
-import { encodeFile } from '../yaml/index.ts';
+import { encodeFile, type ReadDocument } from '../yaml/index.ts';
 import {
   addDocument,
   bufferOf,
-  bufferProblem,
   dropDocument,
   type FileBuffer,
   isChanged,
   newBuffer,
+  proveBuffer,
   setDocument,
 } from './buffer.ts';
 import { type Context, type Decision, refused } from './decision.ts';
 import type { EditedField, PlannedEdit } from './types.ts';
+
+/** The index judges larger files by rules of its own. */
+const maxKeptBytes = 1024 * 1024;
 
 type Change = Extract<Decision, { kind: 'edit' | 'create' | 'remove' }>;
 
@@ -32,6 +35,8 @@ export async function carryOut(context: Context, decisions: readonly Decision[])
   const settled = new Map<Decision, Decision>();
   const edits: PlannedEdit[] = [];
   for (const [path, changes] of byPath(checked)) {
+    const pause = context.options.pause?.();
+    if (pause !== undefined) await pause;
     const { edit, outcomes } = await writeFile(context, path, changes);
     for (const [decision, outcome] of outcomes) settled.set(decision, outcome);
     if (edit !== undefined) edits.push(edit);
@@ -85,16 +90,17 @@ async function writeFile(context: Context, path: string, changes: readonly Chang
     if (outcome === undefined) done.push(change);
     else outcomes.set(change, outcome);
   }
-  const problem = bufferProblem(buffer);
-  if (problem !== undefined) {
+  const proof = proveBuffer(buffer);
+  if (!proof.ok) {
     for (const change of done) {
-      const text = `${describeObject(change.object)} was not written: ${path} ${problem}`;
+      const text = `${describeObject(change.object)} was not written: ${path} ${proof.problem}`;
       outcomes.set(change, refused(change.object, 'VerificationFailed', text, path));
     }
     return { outcomes };
   }
   if (!isChanged(buffer)) return { outcomes };
-  return { edit: planned(buffer, file?.entry.mode === '100755' ? '100755' : '100644', done), outcomes };
+  const mode = file?.entry.mode === '100755' ? '100755' : '100644';
+  return { edit: planned(buffer, mode, done, proof.documents), outcomes };
 }
 
 function inOrder(changes: readonly Change[]): Change[] {
@@ -120,7 +126,12 @@ function apply(buffer: FileBuffer, change: Change): Decision | undefined {
   return result.changed ? undefined : { kind: 'unchanged', object, path: buffer.path };
 }
 
-function planned(buffer: FileBuffer, mode: PlannedEdit['mode'], changes: readonly Change[]): PlannedEdit {
+function planned(
+  buffer: FileBuffer,
+  mode: PlannedEdit['mode'],
+  changes: readonly Change[],
+  documents: readonly ReadDocument[],
+): PlannedEdit {
   const fieldsOf = (which: 'fields' | 'overwritten'): EditedField[] =>
     changes.flatMap((change) =>
       change.kind === 'remove' ? [] : change[which].map((field) => ({ object: change.object, field })),
@@ -129,11 +140,18 @@ function planned(buffer: FileBuffer, mode: PlannedEdit['mode'], changes: readonl
     path: buffer.path,
     action: buffer.before === undefined ? 'create' : buffer.text === undefined ? 'delete' : 'edit',
     mode,
-    ...(buffer.text === undefined ? {} : { content: encodeFile(buffer.text) }),
+    ...(buffer.text === undefined ? {} : written(encodeFile(buffer.text), documents)),
     objects: changes.map(({ object }): ObjectId => object),
     fields: fieldsOf('fields'),
     overwritten: fieldsOf('overwritten'),
   };
+}
+
+function written(
+  content: Uint8Array,
+  documents: readonly ReadDocument[],
+): Pick<PlannedEdit, 'content' | 'parsed'> {
+  return content.length > maxKeptBytes ? { content } : { content, parsed: parsedFile(documents) };
 }
 
 /** Only for a folder that the branch does not have yet, and never over a path that is planned. */

@@ -87,6 +87,8 @@ async function decideAll(context: Context, batch: Batch): Promise<Decision[]> {
   const decisions: Decision[] = [];
   const decided = new Set<string>();
   for (const { object, change } of batch.objects) {
+    const pause = context.options.pause?.();
+    if (pause !== undefined) await pause;
     const decision =
       change.kind === 'upsert'
         ? await decideUpsert(context, change, object)

@@ -1,5 +1,5 @@
 /** What a plan is asked and what it answers. */
-import type { IndexCache, PlacementSpec, Skipped } from '../folder/index.ts';
+import type { IndexCache, ParsedFile, PlacementSpec, Skipped } from '../folder/index.ts';
 import type { ObjectId } from '../identity.ts';
 import type { ManagerRules, NoticeCode } from '../intent/index.ts';
 import type { CrdSchemas } from '../intent/schema/index.ts';
@@ -68,6 +68,8 @@ export interface PlanOptions {
   readonly bootstrap: boolean;
   /** Keeps parse results between plans; without it everything is parsed. */
   readonly cache?: IndexCache;
+  /** Asked between objects of a large batch; what it returns is awaited, so that others on the same thread get a turn. */
+  readonly pause?: () => Promise<void> | undefined;
 }
 
 export interface EditedField {
@@ -83,6 +85,8 @@ export interface PlannedEdit {
   readonly mode: '100644' | '100755';
   /** The whole file; absent for a delete. */
   readonly content?: Uint8Array;
+  /** What a folder's index would read in the content, since proving the edit read it already; absent for large files. */
+  readonly parsed?: ParsedFile;
   readonly objects: readonly ObjectId[];
   readonly fields: readonly EditedField[];
   /** Fields whose value in Git was newer than what was handled; the live value won. */

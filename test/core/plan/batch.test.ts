@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Tree } from '../../../src/core/folder/index.ts';
+import { parseFile, type Tree } from '../../../src/core/folder/index.ts';
 import { objectKey } from '../../../src/core/identity.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { builtinResource, type Change, type Plan, plan } from '../../../src/core/plan/index.ts';
@@ -111,6 +111,7 @@ async function planOn(
   files: ReadonlyMap<string, string>,
   changes: readonly Change[],
   placement: string,
+  pause?: () => Promise<void> | undefined,
 ): Promise<Plan> {
   return await plan(treeOf(files), changes, {
     folder: 'app',
@@ -120,6 +121,7 @@ async function planOn(
     isSensitive: () => false,
     resourceOf: builtinResource,
     bootstrap: false,
+    ...(pause === undefined ? {} : { pause }),
   });
 }
 
@@ -148,9 +150,13 @@ describe('a batch of edits, deletes and new objects', () => {
         const result = await planOn(before, changes, given.placement);
         assert.deepEqual(result.refused, []);
         const after = new Map(before);
-        for (const { path, content } of result.edits) {
-          if (content === undefined) after.delete(path);
-          else after.set(path, Buffer.from(content).toString());
+        for (const { path, content, parsed } of result.edits) {
+          if (content === undefined) {
+            after.delete(path);
+            continue;
+          }
+          after.set(path, Buffer.from(content).toString());
+          assert.deepEqual(parsed, parseFile(content));
         }
         const expected = Object.entries(given.live).filter(([, value]) => value !== undefined);
         assert.deepEqual(levels(after), Object.fromEntries(expected));
@@ -174,5 +180,24 @@ describe('a batch of edits, deletes and new objects', () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  it('lets others have a turn between objects and between files, and comes to the same plan', async () => {
+    const [given] = fc.sample(
+      situation.filter(({ live, files }) => Object.keys({ ...live, ...files }).length > 4),
+      {
+        numRuns: 1,
+        seed: 7,
+      },
+    );
+    assert.ok(given);
+    const changes = changesOf(given);
+    let asked = 0;
+    const paused = await planOn(filesOf(given), changes, given.placement, () => {
+      asked += 1;
+      return asked % 2 === 0 ? Promise.resolve() : undefined;
+    });
+    assert.deepEqual(paused, await planOn(filesOf(given), changes, given.placement));
+    assert.equal(asked, changes.length + paused.edits.length);
   });
 });

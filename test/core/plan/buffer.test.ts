@@ -3,10 +3,10 @@ import { sopsConfig } from '../../../src/core/folder/index.ts';
 import {
   addDocument,
   bufferOf,
-  bufferProblem,
   dropDocument,
   type FileBuffer,
   newBuffer,
+  proveBuffer,
   setDocument,
 } from '../../../src/core/plan/buffer.ts';
 import { readDocuments } from '../../../src/core/yaml/index.ts';
@@ -16,6 +16,11 @@ const listKeys = () => undefined;
 
 function opened(): FileBuffer {
   return bufferOf('x.yaml', text, readDocuments(text));
+}
+
+function problemOf(buffer: FileBuffer): string | undefined {
+  const proof = proveBuffer(buffer);
+  return proof.ok ? undefined : proof.problem;
 }
 
 function place(index: number) {
@@ -30,28 +35,28 @@ describe('a file in a batch', () => {
     dropDocument(buffer, place(0));
     assert.ok(setDocument(buffer, place(2), { c: 30 }, { listKeys }).ok);
     assert.ok(addDocument(buffer, { d: 4 }).ok);
-    assert.equal(bufferProblem(buffer), undefined);
+    assert.equal(problemOf(buffer), undefined);
     assert.equal(buffer.text, '--- # two\nb: 20\n---\nc: 30\n---\nd: 4\n');
   });
 
   it('takes the place of an empty last document', () => {
     const buffer = bufferOf('x.yaml', 'a: 1\n---\n', readDocuments('a: 1\n---\n'));
     assert.ok(addDocument(buffer, { d: 4 }).ok);
-    assert.equal(bufferProblem(buffer), undefined);
+    assert.equal(problemOf(buffer), undefined);
     assert.equal(buffer.text, 'a: 1\n---\nd: 4\n');
   });
 
   it('is not proved when another document lost a byte, went missing, or an edit reads differently', () => {
     const touched = opened();
     touched.text = text.replace('a: 1', 'a:  1');
-    assert.match(bufferProblem(touched) ?? '', /document 1 is not the same bytes/);
+    assert.match(problemOf(touched) ?? '', /document 1 is not the same bytes/);
     const shorter = opened();
     shorter.text = '# one\na: 1\n';
-    assert.match(bufferProblem(shorter) ?? '', /holds 1 documents after the edit instead of 3/);
+    assert.match(problemOf(shorter) ?? '', /holds 1 documents after the edit instead of 3/);
     const wrong = newBuffer('y.yaml');
     addDocument(wrong, { a: 'yes' });
     wrong.text = 'a: yes\n';
-    assert.match(bufferProblem(wrong) ?? '', /document 1 does not read back/);
+    assert.match(problemOf(wrong) ?? '', /document 1 does not read back/);
   });
 
   it('is gone with its last document', () => {
