@@ -11,6 +11,11 @@ export function mirrorCounts(metrics: Metrics): MirrorCounts {
     event(target, { group, version, resource }, outcome) {
       metrics.count('watch_events_total', { ...targetLabels(target), group, version, resource, outcome });
     },
+    applied(target, verdict) {
+      const outcome = verdict === 'echo' ? 'not_mirrored' : verdict;
+      metrics.count('apply_echoes_total', { ...targetLabels(target), outcome });
+      if (verdict === 'collision') metrics.count('apply_window_collisions_total', targetLabels(target));
+    },
     settled(_target, { group, version, resource }, { durationMs }) {
       metrics.observe('watch_replay_duration_seconds', { group, version, resource }, durationMs / 1000);
     },

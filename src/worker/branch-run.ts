@@ -12,6 +12,7 @@ import {
   indexFolder,
   type Tree,
 } from '../core/folder/index.ts';
+import type { PublishedEdit } from '../core/gate/index.ts';
 import { describeObject, type ObjectId, objectKey } from '../core/identity.ts';
 import type { JsonObject } from '../core/json.ts';
 import { documentAt } from '../core/plan/document-at.ts';
@@ -23,6 +24,7 @@ import { type BranchActions, BranchWorker } from './branch-worker.ts';
 import { CommitWrites, type PlannedOutcome } from './commit-writes.ts';
 import type { HandledUpdate } from './handled.ts';
 import type { BranchObservation, TargetObservation } from './mirror-spec.ts';
+import { PublishedEdits } from './published-edits.ts';
 import { RemoteBranch } from './remote-branch.ts';
 import { refusalKey, type TargetRun } from './target-run.ts';
 
@@ -67,6 +69,7 @@ export class BranchRun implements BranchActions {
   readonly worker: BranchWorker;
   readonly targets = new Map<string, TargetRun>();
   readonly cache: IndexCache = createIndexCache(cachedDocuments);
+  readonly publishedEdits = new PublishedEdits();
   readonly #options: BranchRunOptions;
   readonly #remote: RemoteBranch;
   readonly #commits: CommitWrites;
@@ -147,6 +150,19 @@ export class BranchRun implements BranchActions {
         queue.reduce((sum, write) => sum + write.changes.length, 0) +
         open.reduce((sum, window) => sum + window.changes.size, 0),
     };
+  }
+
+  get repository(): Repository {
+    return this.#options.repository;
+  }
+
+  /** What HEAD of the remote names; undefined when it does not answer. */
+  async defaultBranch(): Promise<string | undefined> {
+    const access = this.#anyAccess();
+    if (access === undefined) return undefined;
+    const { repository, gitTimeoutMs } = this.#options;
+    const listed = await repository.lsRemote(access, ['HEAD'], { deadlineMs: gitTimeoutMs });
+    return listed.kind === 'ok' ? listed.head : undefined;
   }
 
   folder(target: string): TargetObservation['folder'] {
@@ -284,6 +300,7 @@ export class BranchRun implements BranchActions {
     if (typeof write.commit !== 'string') return;
     this.#options.counts.committed(write);
     this.#published.push({ target: write.target, commit: write.commit });
+    this.publishedEdits.add(publishedEdits(write, write.commit, outcome));
     const objects = [...new Set(outcome.plan.edits.flatMap((edit) => edit.objects.map(describeObject)))];
     this.#options.log.info(
       {
@@ -367,6 +384,21 @@ const noAccess = {
   reason: 'RemoteUnreachable',
   message: 'no GitTarget writes to the branch any more, so there are no credentials to reach it with',
 } as const;
+
+function publishedEdits(
+  { target, author }: Write,
+  commit: string,
+  { plan }: PlannedOutcome,
+): PublishedEdit[] {
+  const name = author.git?.name ?? author.managers.join(', ');
+  return plan.edits.flatMap(({ objects, fields }) =>
+    objects.map((object) => {
+      const key = objectKey(object);
+      const own = fields.filter((one) => objectKey(one.object) === key).map(({ field }) => field);
+      return { target, object: describeObject(object), fields: own, commit, author: name };
+    }),
+  );
+}
 
 /** The record of an object whose write is final. */
 function handledUpdate(target: TargetRun, key: string, sequence: number): HandledUpdate | undefined {

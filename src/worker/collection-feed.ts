@@ -2,7 +2,9 @@
  * Turns what a stream tells about one collection of one GitTarget into changes of its branch: drops what nobody changed,
  * remembers what is under way, and finds what is gone. Whether a change is an edit is decided in core/plan, not here.
  */
-import type { ChangeResource, Input, ObjectChange, Sweep, TargetKey } from '../core/branch/state.ts';
+import type { WriteVerdict } from '../core/apply/index.ts';
+import type { Author, ChangeResource, Input, ObjectChange, Sweep, TargetKey } from '../core/branch/state.ts';
+import type { Freshness } from '../core/gate/index.ts';
 import { identify, type ObjectId, objectKey } from '../core/identity.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { applierOwner, isTerminating, neverMirrored, sanitize } from '../core/sanitize/index.ts';
@@ -40,8 +42,18 @@ export interface FeedContext {
   readObject(
     id: ObjectId,
   ): Promise<{ kind: 'ok'; object: JsonObject } | { kind: 'not-found' } | { kind: 'unknown' }>;
-  /** uid and resourceVersion of every object of the collection now; undefined when that cannot be had. */
-  listVersions(): Promise<readonly JsonObject[] | undefined>;
+  /** uid and resourceVersion of every object of the collection now, or why that cannot be had. */
+  listVersions(): Promise<readonly JsonObject[] | Exclude<Freshness, 'fresh' | 'unsettled'>>;
+  /** Whose write this is, as far as an apply window that is open tells. */
+  judge(key: string, object: JsonObject): WriteVerdict;
+  /** A version that changed nothing of what is mirrored. */
+  unchanged(key: string, object: JsonObject): void;
+  /** Whether a disappearance is the prune of an apply that goes on. */
+  isPrune(id: ObjectId, object: JsonObject): Promise<boolean>;
+  /** Whether this write may only be taken from the stream, in order: it may have hidden an edit. */
+  mustComeInOrder(key: string, object: JsonObject): boolean;
+  /** Calls `run` after `ms`; what it returns calls that off. */
+  after(ms: number, run: () => void): () => void;
   /** Asks the API server whether these handled objects are really gone. */
   confirmGone(records: readonly (readonly [string, HandledRecord])[]): Promise<AbsenceCheck>;
   counted(outcome: EventOutcome): void;
@@ -53,6 +65,9 @@ export interface FeedContext {
 export class CollectionFeed implements StreamHandler {
   readonly #context: FeedContext;
   readonly #resource: ChangeResource;
+  /** Told after each event. */
+  readonly #waiting = new Set<() => void>();
+  #settled = false;
 
   constructor(context: FeedContext) {
     this.#context = context;
@@ -78,10 +93,13 @@ export class CollectionFeed implements StreamHandler {
     if (current === digest && !whole) {
       if (record?.digest === digest) handled.touch(key, resourceVersion);
       underWay.touch(key, resourceVersion);
+      this.#context.unchanged(key, object);
+      this.#tellWaiting();
       return this.#context.counted('unchanged');
     }
     if (this.#context.suspended()) return this.#context.counted('suspended');
     this.#context.counted('routed');
+    const echo = phase === 'live' && this.#context.judge(key, object) !== 'edit';
     const change: ObjectChange = {
       key,
       id,
@@ -93,9 +111,11 @@ export class CollectionFeed implements StreamHandler {
       digest,
       body,
       whole,
+      echo,
       bytes: estimateBytes(body, sanitized),
     };
     underWay.begin(change);
+    this.#tellWaiting();
     await this.#route(change, phase, object);
   }
 
@@ -126,6 +146,7 @@ export class CollectionFeed implements StreamHandler {
       resourceVersion: snapshot.resourceVersion,
     };
     await handled.put([], { [this.#place()]: record });
+    this.#settled = true;
     this.#context.settledOnce(snapshot);
   }
 
@@ -138,20 +159,37 @@ export class CollectionFeed implements StreamHandler {
     );
   }
 
-  /** Takes one object as it is now, past the stream. */
-  async reread(id: ObjectId): Promise<void> {
+  /** A snapshot settled once, in this process or in an earlier one. */
+  get settledOnce(): boolean {
+    return this.#settled || this.#context.handled.collection(this.#place()) !== undefined;
+  }
+
+  /** A snapshot settled in this process. */
+  get settledNow(): boolean {
+    return this.#settled;
+  }
+
+  /** Takes one object as it is now, past the stream. Returns false when that is not possible. */
+  async reread(id: ObjectId): Promise<boolean> {
     const read = await this.#context.readObject(id);
-    if (read.kind === 'ok') await this.upsert(read.object, 'live');
     if (read.kind === 'not-found') await this.#gone({}, id, 'observed');
+    if (read.kind !== 'ok') return read.kind === 'not-found';
+    const key = objectKey(id);
+    if (this.#context.mustComeInOrder(key, read.object)) {
+      return this.#arrives(key, versionOf(read.object).resourceVersion);
+    }
+    await this.upsert(read.object, 'live');
+    return true;
   }
 
   /**
    * Takes every object whose newest version has not arrived by the stream yet, so that what the API server accepted before
-   * this call is on its way to Git. Returns false when that cannot be said.
+   * this call is on its way to Git; `stale` and the like when that cannot be said.
    */
-  async catchUp(): Promise<boolean> {
+  async catchUp(): Promise<Exclude<Freshness, 'unsettled'>> {
     const listed = await this.#context.listVersions();
-    if (listed === undefined) return false;
+    if (typeof listed === 'string') return listed;
+    let complete = true;
     const present = new Set<string>();
     const { group, version, kind } = this.#context.collection;
     const apiVersion = group === '' ? version : `${group}/${version}`;
@@ -161,10 +199,39 @@ export class CollectionFeed implements StreamHandler {
       if (id === undefined || neverMirrored(object) !== undefined) continue;
       const key = objectKey(id);
       present.add(key);
-      if (this.#knownVersion(key) !== versionOf(object).resourceVersion) await this.reread(id);
+      if (this.#knownVersion(key) === versionOf(object).resourceVersion) continue;
+      if (!(await this.reread(id))) complete = false;
     }
-    for (const [key, { id }] of this.#handledHere()) if (!present.has(key)) await this.reread(id);
-    return true;
+    for (const [key, { id }] of this.#handledHere()) {
+      if (!present.has(key) && !(await this.reread(id))) complete = false;
+    }
+    return complete ? 'fresh' : 'stale';
+  }
+
+  /** Waits until the stream has brought this version of an object, or a newer one. */
+  #arrives(key: string, resourceVersion: string): Promise<boolean> {
+    const arrived = () => {
+      const known = this.#knownVersion(key);
+      const order = known === undefined ? undefined : compareResourceVersions(known, resourceVersion);
+      return order !== undefined && order >= 0;
+    };
+    if (arrived()) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const done = (answer: boolean) => {
+        cancel();
+        this.#waiting.delete(look);
+        resolve(answer);
+      };
+      const cancel = this.#context.after(streamPatienceMs, () => done(false));
+      const look = () => {
+        if (arrived()) done(true);
+      };
+      this.#waiting.add(look);
+    });
+  }
+
+  #tellWaiting(): void {
+    for (const look of [...this.#waiting]) look();
   }
 
   /** An object read past the stream may overtake it; what the stream brings then is history. */
@@ -238,9 +305,10 @@ export class CollectionFeed implements StreamHandler {
       this.#context.handled.get(key) !== undefined || this.#context.underWay.digest(key) !== undefined;
     if (!known || this.#context.underWay.isDelete(key)) return this.#context.counted('unchanged');
     if (this.#context.suspended()) return this.#context.counted('suspended');
+    const prune = deletion === 'observed' && (await this.#context.isPrune(id, object));
     this.#context.counted('routed');
     const { uid, resourceVersion } = versionOf(object);
-    await this.#routeDelete(id, uid, resourceVersion, deletion);
+    await this.#routeDelete(id, uid, resourceVersion, deletion, prune);
   }
 
   async #routeDelete(
@@ -248,6 +316,7 @@ export class CollectionFeed implements StreamHandler {
     uid: string,
     resourceVersion: string,
     deletion: 'observed' | 'absent',
+    echo = false,
   ): Promise<void> {
     const change: ObjectChange = {
       key: objectKey(id),
@@ -261,6 +330,7 @@ export class CollectionFeed implements StreamHandler {
       digest: deletedDigest,
       body: undefined,
       whole: false,
+      echo,
       bytes: smallChangeBytes,
     };
     this.#context.underWay.begin(change);
@@ -271,7 +341,8 @@ export class CollectionFeed implements StreamHandler {
     const { target, name } = this.#context;
     if (phase === 'snapshot')
       return this.#context.accept({ kind: 'snapshot', target, collection: name, change });
-    return this.#context.accept({ kind: 'live', target, author: editAuthor(object), change });
+    const author: Author = change.echo ? { managers: [], proof: 'none' } : editAuthor(object);
+    return this.#context.accept({ kind: 'live', target, author, change });
   }
 
   #sweep(snapshot: Snapshot): Sweep | undefined {
@@ -310,6 +381,8 @@ export class CollectionFeed implements StreamHandler {
 }
 
 const smallChangeBytes = 512;
+/** An event that the API server has sent is here well within this. */
+const streamPatienceMs = 3_000;
 
 /** Sensitive objects have no body here; their size is guessed from the number of their fields. */
 function estimateBytes(body: string | undefined, sanitized: JsonObject): number {

@@ -132,6 +132,11 @@ export class CommitWrites {
       this.#outcomes.set(write.sequence, { plan: emptyPlan, done: [] });
       return undefined;
     }
+    if (write.changes.some(({ echo }) => echo)) {
+      for (const change of write.changes) target.underWay.assume(write.sequence, change);
+      this.#outcomes.set(write.sequence, { plan: emptyPlan, done: write.changes });
+      return undefined;
+    }
     const result = await this.#planSafely(write, target, tree);
     const edits = result.edits.map(({ path, content }) => ({ path, content: content ?? null }));
     const refused = new Set(

@@ -9,6 +9,8 @@ export interface MirrorCounts {
   branch(spec: MirrorSpec): BranchCounts;
   event(target: TargetKey, collection: Collection, outcome: EventOutcome): void;
   settled(target: TargetKey, collection: Collection, snapshot: Snapshot): void;
+  /** An applier's own write was told from edits. */
+  applied(target: TargetKey, verdict: 'echo' | 'collision'): void;
 }
 
 /** Counts nothing. */
@@ -23,4 +25,5 @@ export const uncounted: MirrorCounts = {
   }),
   event: () => undefined,
   settled: () => undefined,
+  applied: () => undefined,
 };

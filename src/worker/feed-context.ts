@@ -1,6 +1,17 @@
 /** Joins a collection's stream with its target, its branch and the API server it reads from. */
-import type { ObjectId } from '../core/identity.ts';
+import {
+  isIdle,
+  judge,
+  newestWriters,
+  noteDelete,
+  noteUnchanged,
+  revisionsApplied,
+} from '../core/apply/index.ts';
+import { type ObjectId, objectKey } from '../core/identity.ts';
+import { knownAppliers } from '../core/intent/managers.ts';
 import type { JsonObject } from '../core/json.ts';
+import { applierOwner } from '../core/sanitize/index.ts';
+import type { Clock } from '../kube/clock.ts';
 import { type Collection, collectionKey } from '../kube/collection.ts';
 import { confirmGone, type ObjectName } from '../kube/snapshot-check.ts';
 import type { BranchWorker } from './branch-worker.ts';
@@ -16,11 +27,12 @@ export interface FeedOptions {
   readonly worker: BranchWorker;
   readonly counts: MirrorCounts;
   readonly digestKey: Uint8Array;
+  readonly clock: Clock;
   changed(): void;
 }
 
 export function collectionFeed(options: FeedOptions): CollectionFeed {
-  const { target, worker, counts } = options;
+  const { target, worker, counts, clock } = options;
   const name = collectionKey(options.collection);
   const collection = watched(target, name);
   const { client, uid } = target.spec.cluster;
@@ -32,13 +44,33 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     return { kind: read.kind === 'not-found' ? 'not-found' : 'unknown' };
   }
 
-  async function listVersions(): Promise<readonly JsonObject[] | undefined> {
+  async function listVersions(): ReturnType<CollectionFeedVersions> {
     const selected = labelSelector === '' ? {} : { labelSelector };
     const listed = await client.listAll(
       { group, version, resource, namespace },
       { metadataOnly: true, ...selected },
     );
-    return listed.kind === 'ok' ? listed.items : undefined;
+    switch (listed.kind) {
+      case 'ok':
+        return listed.items;
+      case 'not-found':
+        return 'not-served';
+      case 'unauthorized':
+      case 'forbidden':
+        return 'denied';
+      default:
+        return 'stale';
+    }
+  }
+
+  /** The applied commit does not hold it: the applier took it away. Any other delete is noted as an edit. */
+  async function isPrune(id: ObjectId, object: JsonObject): Promise<boolean> {
+    if (isIdle(target.book)) return false;
+    for (const revision of revisionsApplied(target.book, applierOwner(object), clock.now())) {
+      if ((await target.isInCommit(revision, id)) === false) return true;
+    }
+    noteDelete(target.book, objectKey(id), clock.now());
+    return false;
   }
 
   async function gone(records: readonly (readonly [string, HandledRecord])[]): Promise<AbsenceCheck> {
@@ -68,6 +100,24 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     accept: (input) => worker.accept(input),
     readObject,
     listVersions,
+    judge(key, object) {
+      if (isIdle(target.book)) return 'edit';
+      const verdict = judge(target.book, { key, object, owner: applierOwner(object) }, clock.now());
+      if (verdict !== 'edit') counts.applied(target.key, verdict);
+      if (verdict === 'collision') target.collisions += 1;
+      return verdict;
+    },
+    unchanged: (key, object) => noteUnchanged(target.book, key, object),
+    isPrune,
+    mustComeInOrder(key, object) {
+      const owner = isIdle(target.book) ? undefined : applierOwner(object);
+      if (owner === undefined) return false;
+      const managers: readonly string[] = knownAppliers[owner.kind];
+      return newestWriters(target.book.noted.get(key)?.print, object).some((writer) =>
+        managers.includes(writer),
+      );
+    },
+    after: (ms, run) => clock.after(ms, run),
     confirmGone: gone,
     counted: (outcome) => counts.event(target.key, collection, outcome),
     stateChanged(state) {
@@ -85,6 +135,7 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
   return feed;
 }
 
+type CollectionFeedVersions = ConstructorParameters<typeof CollectionFeed>[0]['listVersions'];
 type CollectionFeedRead = ConstructorParameters<typeof CollectionFeed>[0]['readObject'];
 
 function unconfirmed(resource: string, why: string): string {

@@ -9,6 +9,7 @@ import type { Access } from '../git/credentials.ts';
 import type { Signer } from '../git/signing.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Collection, StreamState } from '../kube/collection.ts';
+import type { Examination } from './examine.ts';
 
 /** A collection to watch, with what the planner needs to know of its type. */
 export interface WatchedCollection extends Collection {
@@ -49,6 +50,11 @@ export interface MirrorSpec {
   readonly resync: string;
   /** Value of the same annotation on the GitBranch: a new one takes the remote as it is after a halt. */
   readonly acknowledged: string;
+}
+
+/** `deployments.apps in shop`. */
+export function describeCollection({ group, resource, namespace }: WatchedCollection): string {
+  return `${resource}${group === '' ? '' : `.${group}`}${namespace === '' ? '' : ` in ${namespace}`}`;
 }
 
 export interface StreamObservation {
@@ -118,6 +124,17 @@ export interface Mirror {
   observe(target: TargetKey): TargetObservation | undefined;
   /** Publishes every edit accepted so far by the streams of the target. Concurrent calls share one flush. */
   flush(target: TargetKey, deadlineAt: number): Promise<FlushReport>;
+  /**
+   * Finds out for a gate whether a revision holds every live edit of these targets; they share a branch. Those that do not
+   * run are left out.
+   */
+  examine(
+    targets: readonly TargetKey[],
+    revision: string,
+    deadlineAt: number,
+  ): Promise<Examination | undefined>;
+  /** The default branch of a repository that a running target writes to; undefined when it cannot be had. */
+  defaultBranch(repository: string): Promise<string | undefined>;
   /** Called after something observable changed; returns how to stop listening. */
   onChange(listener: (target: TargetKey) => void): () => void;
   onEvent(listener: (event: MirrorEvent) => void): () => void;

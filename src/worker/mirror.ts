@@ -12,7 +12,9 @@ import type { Log } from '../telemetry/log.ts';
 import { BranchRun } from './branch-run.ts';
 import { ClusterFacts } from './cluster-facts.ts';
 import type { MirrorCounts } from './counts.ts';
+import { type Examination, examine } from './examine.ts';
 import { collectionFeed } from './feed-context.ts';
+import { FreshnessBarrier } from './freshness.ts';
 import { HandledStates } from './handled.ts';
 import { Journal, privateFile } from './journal.ts';
 import type { FlushReport, Mirror, MirrorEvent, MirrorSpec, TargetObservation } from './mirror-spec.ts';
@@ -38,6 +40,7 @@ interface Running {
   readonly branchKey: string;
   readonly branch: BranchRun;
   readonly target: TargetRun;
+  readonly barrier: FreshnessBarrier;
   readonly streams: StreamSet;
 }
 
@@ -98,7 +101,7 @@ class RunningMirror implements Mirror {
     const mark = branch.publishedCount;
     const caughtUp = await Promise.all([...target.feeds.values()].map((feed) => feed.catchUp()));
     const answer = await branch.worker.flush(deadlineAt);
-    const stale = caughtUp.includes(false)
+    const stale = caughtUp.some((freshness) => freshness === 'stale' || freshness === 'denied')
       ? { reason: 'NotFresh', message: 'a collection could not be read, so newer edits may be missing' }
       : undefined;
     return {
@@ -108,6 +111,23 @@ class RunningMirror implements Mirror {
       pending: branch.observation().pendingObjects,
       closed: answer.kind === 'closed' ? { reason: answer.reason, message: answer.message } : stale,
     };
+  }
+
+  async examine(
+    keys: readonly TargetKey[],
+    revision: string,
+    deadlineAt: number,
+  ): Promise<Examination | undefined> {
+    const examined = keys.flatMap((key) => this.#running.get(key) ?? []);
+    if (examined.length === 0) return undefined;
+    return examine(examined, { revision, deadlineAt, clock: this.#options.clock });
+  }
+
+  async defaultBranch(repository: string): Promise<string | undefined> {
+    const running = [...this.#running.values()].find(
+      ({ target }) => target.spec.access.url.key === repository,
+    );
+    return running?.branch.defaultBranch();
   }
 
   onChange(listener: (target: TargetKey) => void): () => void {
@@ -187,6 +207,7 @@ class RunningMirror implements Mirror {
       isSensitive: ({ group, resource }) => this.#isSensitive(group, resource),
       documentAt: (commit, object) => branch.documentAt(target.spec.path, commit, object),
       isPublished: (commit) => branch.isPublished(commit),
+      hasCommit: (commit) => repository.reader.hasCommit(commit),
       event: (type, reason, message) => this.#tell({ target: spec.key, type, reason, message }),
     });
     const streams = new StreamSet({
@@ -199,6 +220,7 @@ class RunningMirror implements Mirror {
           worker: branch.worker,
           counts: this.#options.counts,
           digestKey: this.#digestKey,
+          clock,
           changed: () => this.#changed(spec.key),
         }),
       onFailure: (collection, error) => {
@@ -209,7 +231,8 @@ class RunningMirror implements Mirror {
         clock.after(restartMs, () => this.#restartStream(spec.key, collectionKey(collection)));
       },
     });
-    this.#running.set(spec.key, { branchKey, branch, target, streams });
+    const barrier = new FreshnessBarrier(target);
+    this.#running.set(spec.key, { branchKey, branch, target, barrier, streams });
     branch.addTarget(target);
     log.info(
       { target: spec.key, branch: spec.branch, path: spec.path, handled: handled.size },

@@ -4,6 +4,7 @@
  * It belongs to one branch and one cluster for its whole life; settings change in place, so streams are never restarted
  * for them.
  */
+import { newBook } from '../core/apply/index.ts';
 import type { ObjectChange, TargetKey, TargetSettings } from '../core/branch/state.ts';
 import type { IndexCache } from '../core/folder/index.ts';
 import {
@@ -26,7 +27,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { applierOwner } from '../core/sanitize/index.ts';
 import { parseTemplate, type Template } from '../core/template/index.ts';
 import type { Message } from '../core/template/message.ts';
-import type { StreamState } from '../kube/collection.ts';
+import { collectionKey, type StreamState } from '../kube/collection.ts';
 import type { Applier, ClusterFacts } from './cluster-facts.ts';
 import type { CollectionFeed } from './collection-feed.ts';
 import { digestOf, type HandledStates, type HandledUpdate } from './handled.ts';
@@ -42,6 +43,8 @@ export interface TargetRunOptions {
   documentAt(commit: string, object: { id: ObjectId; namespaced: boolean }): Promise<JsonObject | undefined>;
   /** Whether the remote's branch holds a commit. */
   isPublished(commit: string): Promise<boolean>;
+  /** Whether our repository holds a commit. */
+  hasCommit(commit: string): Promise<boolean>;
   event(type: 'Normal' | 'Warning', reason: string, message: string): void;
 }
 
@@ -52,6 +55,10 @@ export class TargetRun {
   readonly key: TargetKey;
   readonly handled: HandledStates;
   readonly underWay = new UnderWay();
+  /** Edits and applier's writes since the flush marks that matter. */
+  readonly book = newBook();
+  /** Applier's writes over edits made after a mark, so far. */
+  collisions = 0;
   readonly states = new Map<string, { collection: WatchedCollection; state: StreamState }>();
   /** Refused edits by object key. */
   readonly refused = new Map<string, Refusal>();
@@ -172,6 +179,11 @@ export class TargetRun {
     for (const key of this.refused.keys()) this.underWay.forget(key);
   }
 
+  /** The key under which a collection's feed and state are kept. */
+  nameOf(collection: WatchedCollection): string {
+    return collectionKey(collection);
+  }
+
   /** Forgets collections that are no longer watched. */
   dropStates(wanted: ReadonlySet<string>): void {
     for (const name of [...this.states.keys(), ...this.feeds.keys()]) {
@@ -188,6 +200,12 @@ export class TargetRun {
       if (outcome === 'retained') this.retained.add(key);
       else this.retained.delete(key);
     }
+  }
+
+  /** Whether a commit holds a document of the object; undefined when the commit cannot be read. */
+  async isInCommit(commit: string, id: ObjectId): Promise<boolean | undefined> {
+    if (!(await this.#options.hasCommit(commit))) return undefined;
+    return (await this.#documentsAt([commit], id)).length > 0;
   }
 
   /** Git moved: what was refused is read and planned again. */

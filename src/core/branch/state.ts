@@ -43,6 +43,8 @@ export interface ObjectChange {
   readonly body: string | undefined;
   /** Planned without the handled state: in a mirror, at a snapshot asked for by hand. */
   readonly whole: boolean;
+  /** The applier's own write in its apply window: nothing is planned for it, it only becomes the handled state, in order. */
+  readonly echo?: boolean;
   /** Estimated memory, for the byte cap. */
   readonly bytes: number;
 }

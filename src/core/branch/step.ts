@@ -18,7 +18,15 @@ import type {
   Step,
   Write,
 } from './state.ts';
-import { closeAll, closeLive, closeSnapshot, gatherLive, gatherSnapshot, liveDeadline } from './window.ts';
+import {
+  closeAll,
+  closeLive,
+  closeSnapshot,
+  gatherEcho,
+  gatherLive,
+  gatherSnapshot,
+  liveDeadline,
+} from './window.ts';
 
 /** Compare-and-swap refusals in a row before we wait (api reference 2.5). */
 export const pushAttempts = 3;
@@ -45,6 +53,7 @@ function take(state: BranchState, input: Input, now: number, effects: Effect[]):
     case 'target':
       return setTarget(state, input, now);
     case 'live':
+      if (input.change.echo) return gatherEcho(state, now, input.target, input.change);
       return gatherLive(state, now, input.target, input.author, input.change);
     case 'snapshot':
       return gatherSnapshot(state, now, input.target, input.collection, input.change);

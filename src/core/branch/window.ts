@@ -10,6 +10,21 @@ import type {
   Write,
 } from './state.ts';
 
+/**
+ * Decides an applier's own write at once, as a write of its own. An edit of the same object that still gathers is decided
+ * before it, so that neither replaces the other.
+ */
+export function gatherEcho(state: BranchState, at: number, target: TargetKey, change: ObjectChange): BranchState {
+  if (!state.targets.has(target)) return state;
+  let next = state;
+  if (next.live?.target === target && next.live.changes.has(change.key)) next = closeLive(next, at);
+  for (const [collection, window] of next.snapshots) {
+    if (window.target !== target || !window.changes.has(change.key)) continue;
+    next = closeSnapshot(next, at, collection, undefined, undefined);
+  }
+  return decide(next, at, put(openWindow(target, 'live', noAuthor, at), change, at), undefined, undefined);
+}
+
 /** Adds a live change; another author or target closes the open window first. */
 export function gatherLive(
   state: BranchState,
