@@ -52,6 +52,8 @@ export class HandledStates {
   readonly journal: Journal;
   readonly #tree: PrivateTree;
   readonly #records = new Map<string, HandledRecord>();
+  /** Keys of the records by shard: one edit prints one shard, not all records. */
+  readonly #shards = new Map<string, Set<string>>();
   #collections: Record<string, CollectionRecord> = {};
   readonly #unwritten = new Map<string, string | null>();
 
@@ -66,8 +68,7 @@ export class HandledStates {
     for (const { path, id } of await this.#tree.list()) {
       if (path === collectionsFile) this.#collections = readCollections(await this.#tree.read(id));
       if (!path.startsWith('index/')) continue;
-      for (const record of readShard(await this.#tree.read(id)))
-        this.#records.set(objectKey(record.id), record);
+      for (const record of readShard(await this.#tree.read(id))) this.#set(objectKey(record.id), record);
     }
   }
 
@@ -128,8 +129,7 @@ export class HandledStates {
     for (const { key, record, body } of updates) {
       const before = this.#records.get(key);
       shards.add(shardOf(key));
-      if (record === undefined) this.#records.delete(key);
-      else this.#records.set(key, record);
+      this.#set(key, record);
       if (before !== undefined && before.digest !== record?.digest) this.#unwritten.set(bodyPath(key), null);
       if (body !== undefined) this.#unwritten.set(bodyPath(key), body);
     }
@@ -156,17 +156,32 @@ export class HandledStates {
     }
   }
 
-  #printShards(shards: ReadonlySet<string>): { path: string; content: string | null }[] {
-    const lines = new Map<string, string[]>([...shards].map((shard) => [shard, []]));
-    for (const [key, { id, uid, resourceVersion, digest }] of this.#records) {
-      const shard = lines.get(shardOf(key));
-      shard?.push(JSON.stringify([id.group, id.kind, id.namespace, id.name, uid, resourceVersion, digest]));
+  #set(key: string, record: HandledRecord | undefined): void {
+    const name = shardOf(key);
+    const keys = this.#shards.get(name) ?? new Set();
+    if (record === undefined) {
+      this.#records.delete(key);
+      keys.delete(key);
+    } else {
+      this.#records.set(key, record);
+      keys.add(key);
     }
-    return [...lines].map(([shard, shardLines]) => ({
-      path: `index/${shard}`,
-      content: shardLines.length === 0 ? null : `${shardLines.join('\n')}\n`,
-    }));
+    if (keys.size === 0) this.#shards.delete(name);
+    else this.#shards.set(name, keys);
   }
+
+  #printShards(shards: ReadonlySet<string>): { path: string; content: string | null }[] {
+    return [...shards].map((shard) => {
+      const lines = [...(this.#shards.get(shard) ?? [])].map((key) => printRecord(this.#records.get(key)));
+      return { path: `index/${shard}`, content: lines.length === 0 ? null : lines.join('') };
+    });
+  }
+}
+
+function printRecord(record: HandledRecord | undefined): string {
+  if (record === undefined) return '';
+  const { id, uid, resourceVersion, digest } = record;
+  return `${JSON.stringify([id.group, id.kind, id.namespace, id.name, uid, resourceVersion, digest])}\n`;
 }
 
 /** Canonical text of a sanitized object and the digest its record holds. A key makes the digest of a sensitive object. */
