@@ -62,6 +62,14 @@ export type DocumentOutcome =
   | 'retained'
   | 'refused';
 
+/** A force-push that dropped commits of this branch. */
+interface Rewrite {
+  readonly previous: string;
+  readonly tip: string;
+  readonly mergeBase: string | undefined;
+  readonly message: string;
+}
+
 /** Documents kept as parse results per branch. */
 const cachedDocuments = 50_000;
 
@@ -74,6 +82,7 @@ export class BranchRun implements BranchActions {
   readonly #remote: RemoteBranch;
   readonly #commits: CommitWrites;
   readonly #folders = new Map<string, TargetObservation['folder']>();
+  readonly #rewrites: Rewrite[] = [];
   readonly #published: { target: string; commit: string }[] = [];
   #verified: { at: number; by: 'Push' | 'Fetch' } | undefined;
   #lastPushed: { commit: string; at: number } | undefined;
@@ -106,6 +115,12 @@ export class BranchRun implements BranchActions {
 
   addTarget(target: TargetRun): void {
     this.targets.set(target.key, target);
+    // At a start the first target's fetch may find a rewrite before the others are here.
+    for (const rewrite of this.#rewrites) {
+      this.#review(target, rewrite).catch((error: unknown) => {
+        this.#options.log.error({ err: error, target: target.key }, 'could not review lost commits');
+      });
+    }
     this.worker.feed({ kind: 'target', target: target.key, settings: target.settings() });
     this.#observeFolders();
   }
@@ -239,15 +254,16 @@ export class BranchRun implements BranchActions {
     const { history } = this.#options.repository;
     const mergeBase = await history.mergeBase(previous, tip);
     const lost = await history.commitsBetween(mergeBase, previous, lostCommitLimit);
-    for (const target of this.targets.values()) {
-      const named = lost.slice(0, 3).map(({ commit }) => commit.slice(0, 12));
-      target.notice(
-        'CommitsFellOut',
-        tip,
-        `the branch was rewritten and lost ${lost.length} commit(s) (${named.join(', ')}); edits that are still live are written again`,
-      );
-      await target.takeBack(await this.#documentsOf(target, previous), mergeBase);
-    }
+    const named = lost.slice(0, 3).map(({ commit }) => commit.slice(0, 12));
+    const message = `the branch was rewritten and lost ${lost.length} commit(s) (${named.join(', ')}); edits that are still live are written again`;
+    const rewrite = { previous, tip, mergeBase, message };
+    this.#rewrites.push(rewrite);
+    for (const target of this.targets.values()) await this.#review(target, rewrite);
+  }
+
+  async #review(target: TargetRun, { previous, tip, mergeBase, message }: Rewrite): Promise<void> {
+    target.notice('CommitsFellOut', tip, message);
+    await target.takeBack(await this.#documentsOf(target, previous), mergeBase);
   }
 
   changed({ queue, base }: BranchState): void {

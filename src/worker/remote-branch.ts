@@ -44,8 +44,9 @@ export class RemoteBranch {
     }
     if (fetched.kind === 'failed') return failure(fetched);
     if (fetched.kind === 'missing') return this.#missing(access);
-    const { tip, history } = fetched;
-    return { kind: 'ok', tip, history: history === 'first' ? 'same' : history };
+    const { tip, history, previous } = fetched;
+    const known = previous === undefined ? {} : { previous };
+    return { kind: 'ok', tip, history: history === 'first' ? 'same' : history, ...known };
   }
 
   async push(access: Access, tip: string, expected: string | null): Promise<PushResult> {

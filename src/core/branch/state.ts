@@ -159,6 +159,8 @@ export type FetchResult =
       readonly kind: 'ok';
       readonly tip: string | null;
       readonly history: 'same' | 'ahead' | 'rewritten' | 'unrelated';
+      /** The tip before a rewrite, as the repository knew it; also from before a restart. */
+      readonly previous?: string;
     }
   | { readonly kind: 'failed'; readonly reason: FailureReason; readonly message: string };
 

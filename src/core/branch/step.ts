@@ -104,8 +104,9 @@ function takeFetched(state: BranchState, result: FetchResult, now: number, effec
   const previous = state.base.kind === 'known' ? state.base.tip : null;
   if (result.history === 'unrelated') return halt(state, 'HistoryRewritten', effects);
   if (result.tip === null && state.seen) return halt(state, 'BranchGone', effects);
-  if (result.history === 'rewritten' && result.tip !== null && previous !== null) {
-    effects.push({ kind: 'rewritten', previous, tip: result.tip });
+  const lost = previous ?? result.previous;
+  if (result.history === 'rewritten' && result.tip !== null && lost !== undefined) {
+    effects.push({ kind: 'rewritten', previous: lost, tip: result.tip });
   }
   const moved = state.base.kind !== 'known' || result.tip !== previous;
   return {

@@ -14,7 +14,12 @@ import type {
  * Decides an applier's own write at once, as a write of its own. An edit of the same object that still gathers is decided
  * before it, so that neither replaces the other.
  */
-export function gatherEcho(state: BranchState, at: number, target: TargetKey, change: ObjectChange): BranchState {
+export function gatherEcho(
+  state: BranchState,
+  at: number,
+  target: TargetKey,
+  change: ObjectChange,
+): BranchState {
   if (!state.targets.has(target)) return state;
   let next = state;
   if (next.live?.target === target && next.live.changes.has(change.key)) next = closeLive(next, at);

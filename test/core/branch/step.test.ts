@@ -292,6 +292,15 @@ describe('a moved remote', () => {
     const { previous, tip } = find(effects, 'rewritten');
     assert.deepEqual([previous, tip], ['A', 'B']);
   });
+
+  it('that was rewritten while the process was down is told as well', () => {
+    // The branch state is new after a restart; the repository still knows the tip it had.
+    const run = new Run();
+    run.state = initialState({ byteCap: 1e6, seen: true });
+    run.feed({ kind: 'tick' });
+    const result = { kind: 'ok', tip: 'B', history: 'rewritten', previous: 'A' } as const;
+    assert.equal(find(run.feed({ kind: 'fetched', result }), 'rewritten').previous, 'A');
+  });
 });
 
 describe('a flush', () => {
