@@ -190,18 +190,25 @@ function branchContributors({ branch, running, observation, validated }: TargetF
   return [ready(failureReason(failure), failureMessage(failure))];
 }
 
-function pathReason(
-  reason: RefusalReason,
-): 'UnsupportedContent' | 'WriteBoundaryRefused' | 'IgnoreShadowsManagedPath' {
-  switch (reason) {
-    case 'WriteEscapesScope':
-      return 'WriteBoundaryRefused';
-    case 'IgnoreShadowsManaged':
-    case 'InvalidIgnorePattern':
-      return 'IgnoreShadowsManagedPath';
-    default:
-      return 'UnsupportedContent';
-  }
+type PathReason =
+  | 'UnsupportedContent'
+  | 'WriteBoundaryRefused'
+  | 'IgnoreShadowsManagedPath'
+  | 'AmbiguousLayout';
+
+/** Refusals of a whole folder that are more than unsupported content. */
+const pathReasons: Readonly<Partial<Record<string, PathReason>>> = {
+  WriteEscapesScope: 'WriteBoundaryRefused',
+  WriteBoundaryRefused: 'WriteBoundaryRefused',
+  WriteFanIn: 'WriteBoundaryRefused',
+  RenderRefused: 'WriteBoundaryRefused',
+  IgnoreShadowsManaged: 'IgnoreShadowsManagedPath',
+  InvalidIgnorePattern: 'IgnoreShadowsManagedPath',
+  AmbiguousLayout: 'AmbiguousLayout',
+};
+
+function pathReason(reason: RefusalReason): PathReason {
+  return pathReasons[reason] ?? 'UnsupportedContent';
 }
 
 /** `2 edits are refused: NotEditable ConfigMap/shop/rates in a.yaml: ... (repository-author)`. */

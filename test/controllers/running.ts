@@ -56,6 +56,7 @@ export interface Observed {
     readonly uid: string;
     readonly generation: number;
     readonly resourceVersion: string;
+    readonly ownerReferences?: readonly object[];
   };
   readonly status: {
     readonly conditions?: readonly {

@@ -135,8 +135,13 @@ describe('reasons', () => {
     for (const { reason, actor } of reasonsTable())
       actors.set(reason, (actors.get(reason) ?? new Set()).add(actor));
     const torn = [...actors].filter(([, set]) => set.size > 1).map(([reason]) => reason);
-    // One known exception: two documents of one identity, and two GitBranches of one branch.
-    assert.deepEqual(torn, ['Duplicate']);
+    // Two documents of one identity, and two GitBranches of one branch.
+    // A layout is mended in the folder by its author, or by a placement in the spec.
+    const known = new Set(['Duplicate', 'AmbiguousLayout']);
+    assert.deepEqual(
+      torn.filter((reason) => !known.has(reason)),
+      [],
+    );
   });
 
   it('are words that Kubernetes takes for a reason', () => {
