@@ -83,6 +83,8 @@ interface Look {
   verdict(path: Path): Verdict;
   /** Whether a person owns the very field. */
   isChosen(path: Path): boolean;
+  /** Whether a person wrote the very field, and not along with the list item it stands in. True when nothing is known. */
+  isSetLater(path: Path): boolean;
 }
 
 function lookAt(input: IntentInput, sanitized: JsonObject): Look {
@@ -103,6 +105,12 @@ function lookAt(input: IntentInput, sanitized: JsonObject): Look {
     hasPerson: !owners.known || owners.of([]).some(roleIs('person')),
     verdict: (path) => verdictOf(owners.of(path), ownerRole),
     isChosen: (path) => owners.exactly(path).some(roleIs('person')),
+    isSetLater: (path) => {
+      const item = path.slice(0, path.findLastIndex((step) => typeof step === 'number') + 1);
+      const makers = owners.exactly([...item, 'name']);
+      const isLater = (owner: FieldOwner) => roleIs('person')(owner) && !makers.includes(owner);
+      return !owners.known || owners.exactly(path).some(isLater);
+    },
   };
 }
 
@@ -157,6 +165,12 @@ function pruningOf(rules: MergeRules, look: Look, before: JsonObject | undefined
     before,
     live: rules.live,
     isChosen: look.isChosen,
+    // With a handled state it is known that the value is new.
+    isLeftover: (path, value) =>
+      before !== undefined &&
+      rules.policy !== 'handled' &&
+      rules.schema.mayOutlive(path, value) &&
+      !look.isSetLater(path),
     isControllers: (path) => look.verdict(path) === 'controller' || (rules.autoscaled && isReplicas(path)),
   };
 }

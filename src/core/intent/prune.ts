@@ -18,6 +18,8 @@ export interface Pruning {
   readonly live: JsonObject;
   /** Whether a person owns the very field at a live path, so that an allocated value was in fact chosen. */
   isChosen(path: Path): boolean;
+  /** Whether a default that was decided once may have left the value there, so that nobody chose it. */
+  isLeftover(path: Path, value: Json): boolean;
   /** Whether only controllers own the place. */
   isControllers(path: Path): boolean;
 }
@@ -53,7 +55,7 @@ export function prune(pruning: Pruning, edited: JsonObject): JsonObject {
 
   const isNeedless = ({ path, livePath }: Pair, value: Json): boolean => {
     const why = whyThere(path, livePath);
-    if (why === undefined) return false;
+    if (why === undefined) return pruning.isLeftover(livePath, value);
     if (why.kind === 'allocated') return !pruning.isChosen(livePath);
     return why.kind !== 'default' || !isItemsOnly(path, livePath, value);
   };
@@ -74,6 +76,14 @@ export function prune(pruning: Pruning, edited: JsonObject): JsonObject {
       if (isMissing(liveInner) || isNaming(path)) continue;
       visit({ path, livePath: [...pair.livePath, key], before: member(pair.before, key) }, inner, liveInner);
     }
+    if (isBare(pair, liveValue)) current = removeAt(current, pair.path);
+  };
+
+  /** A map of names that lost its last one, while the live map holds only what others put there, has nothing left to say. */
+  const isBare = ({ path, livePath, before: own }: Pair, liveValue: JsonObject): boolean => {
+    if (!isFilled(own) || !isFilled(liveValue) || !schema.isMap(livePath)) return false;
+    const left = valueAt(current, path);
+    return isObject(left) && !isFilled(left);
   };
 
   const visitList = (pair: Pair, value: readonly Json[], liveValue: readonly Json[]): void => {
@@ -93,6 +103,10 @@ export function prune(pruning: Pruning, edited: JsonObject): JsonObject {
 
   visit({ path: [], livePath: [], before: pruning.before ?? {} }, edited, live);
   return current;
+}
+
+function isFilled(value: Json | undefined): boolean {
+  return isObject(value) && Object.keys(value).length > 0;
 }
 
 function isEmptied(item: Json, pruned: Json | undefined): boolean {

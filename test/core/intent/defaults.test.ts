@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { decide, deployment, edits, read, result } from './scene.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { decide, deployment, edits, flux, read, result } from './scene.ts';
 
 const service = (spec: string) =>
   read(`apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: ${spec}`);
@@ -106,6 +107,75 @@ describe('intent: what the server fills in', () => {
     assert.deepEqual(edits({ ...scene, live: pod('web', 'Never') }), {
       'spec.template.spec.containers[web].imagePullPolicy': [undefined, 'Never'],
     });
+  });
+
+  describe('that outlived its source, with nothing handled', () => {
+    const pod = (image: string, policy = '') =>
+      deployment(
+        '{}',
+        `{containers: [{name: web, image: "${image}"${policy === '' ? '' : `, imagePullPolicy: ${policy}`}}]}`,
+      );
+    const owning = (...fields: string[]): JsonObject => {
+      const container = Object.fromEntries(fields.map((field): [string, JsonObject] => [`f:${field}`, {}]));
+      const containers = { 'f:containers': { 'k:{"name":"web"}': container } };
+      return { 'f:spec': { 'f:template': { 'f:spec': containers } } };
+    };
+    const policy = { 'spec.template.spec.containers[web].imagePullPolicy': [undefined, 'IfNotPresent'] };
+    const git = pod('web');
+    const live = pod('web', 'IfNotPresent');
+
+    it('is no edit while nobody owns it', () => {
+      const owners = { [flux]: owning('name', 'image'), 'kubectl-edit': owning('image') };
+      assert.deepEqual(edits({ live, git, owners }), {});
+      assert.deepEqual(edits({ live, git, owners, mirror: true }), {});
+    });
+
+    it('is no edit of the one who made the container', () => {
+      const owners = {
+        'kubectl-create': owning('name', 'imagePullPolicy'),
+        'kubectl-edit': owning('image'),
+      };
+      assert.deepEqual(edits({ live, git, owners }), {});
+      assert.deepEqual(edits({ live, git, owners, mirror: true }), {});
+    });
+
+    it('is an edit of one who came later, and where it is not known who came', () => {
+      const owners = {
+        'kubectl-create': owning('name', 'image'),
+        'kubectl-edit': owning('imagePullPolicy'),
+      };
+      assert.deepEqual(edits({ live, git, owners }), policy);
+      assert.deepEqual(edits({ live, git, owners, mirror: true }), policy);
+      assert.deepEqual(edits({ live, git, mirror: true }), policy);
+    });
+
+    it('is an edit when it is no default of any image', () => {
+      const owners = { [flux]: owning('name', 'image') };
+      assert.deepEqual(edits({ live: pod('web', 'Never'), git, owners }), {
+        'spec.template.spec.containers[web].imagePullPolicy': [undefined, 'Never'],
+      });
+    });
+
+    it('is an edit when the handled object had another one', () => {
+      const owners = { 'kubectl-create': owning('name', 'image', 'imagePullPolicy') };
+      assert.deepEqual(edits({ handled: pod('web', 'Always'), live, git, owners }), policy);
+    });
+
+    it('is written into a new document', () => {
+      const owners = { 'kubectl-create': owning('name', 'image', 'imagePullPolicy') };
+      assert.deepEqual(result({ live, owners }), live);
+    });
+  });
+
+  it('goes with the last label of a person', () => {
+    const namespace = (labels: string) =>
+      read(`{apiVersion: v1, kind: Namespace, metadata: {name: shop${labels}}}`);
+    const own = 'kubernetes.io/metadata.name: shop';
+    const handled = namespace(`, labels: {${own}, team: pay}`);
+    const live = namespace(`, labels: {${own}}`);
+    const git = namespace(', labels: {team: pay}');
+    assert.deepEqual(result({ handled, live, git }), namespace(''));
+    assert.deepEqual(result({ live, git, mirror: true }), namespace(''));
   });
 
   it('keeps one of two fields that copy each other', () => {

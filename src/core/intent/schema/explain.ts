@@ -1,7 +1,7 @@
 /**
  * Why the server, not a person, put a field there.
  */
-import { isObject, type Json, type JsonObject, type Path, valueAt } from '../../json.ts';
+import { equalJson, isObject, type Json, type JsonObject, type Path, valueAt } from '../../json.ts';
 import {
   type Context,
   contextOf,
@@ -24,6 +24,12 @@ export function explain(facts: Facts, schema: KindSchema, field: ExplainField): 
   const context = contextOf(schema, field, value);
   const within = explainWithin(facts, schema, context);
   return 'kind' in within ? within : undefined;
+}
+
+/** See `KindSchema.mayOutlive`. */
+export function mayOutlive(facts: Facts, path: Path, value: Json): boolean {
+  const matches = matchesAlong(facts.rules, path)[path.length] ?? [];
+  return matches.some(({ rule }) => rule.sticky && (rule.oneOf ?? []).some((one) => equalJson(one, value)));
 }
 
 /** The paths inside a live-only field that nothing explains; a container with none of its own gives its own path. */

@@ -53,6 +53,8 @@ export interface KindSchema {
   explain(field: ExplainField): Explanation | undefined;
   /** The paths inside such a field that nothing explains; none when `explain` explains it. */
   unexplained(field: ExplainField): readonly Path[];
+  /** Whether the value at the path may be a default that was decided once and that its source no longer leads to. */
+  mayOutlive(path: Path, value: Json): boolean;
   /** True when `live` (undefined = absent) at `path` is how the server gives back what the document states there. */
   readsBack(field: ReadsBackField): boolean;
 }

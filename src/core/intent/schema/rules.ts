@@ -34,7 +34,7 @@ export interface Rule {
   readonly if: readonly Condition[];
   /** Stated values that the server replaces by this one. */
   readonly replaces: readonly Json[];
-  /** Decided once: the value that the document before the edit leads to is not an edit either. */
+  /** Decided once: the value that the document before the edit leads to is not an edit either, nor need an older one be. */
   readonly sticky: boolean;
   /** Depends on the cluster, so a live object without a document keeps it. */
   readonly stated: boolean;

@@ -1,6 +1,6 @@
 /** Finds what we know about a kind. */
 import { builtinCrds, type CrdSchemas, customType } from './crd.ts';
-import { explain, unexplainedWithin } from './explain.ts';
+import { explain, mayOutlive, unexplainedWithin } from './explain.ts';
 import type { Facts, KindSchema } from './kind-schema.ts';
 import { readsBack } from './reads-back.ts';
 import { rulesOf } from './rules.ts';
@@ -21,6 +21,7 @@ export function kindSchema(apiVersion: string, kind: string, crds?: CrdSchemas):
     meaning: (path) => typeAt(facts.type, path)?.meaning ?? 'exact',
     explain: (field) => explain(facts, schema, field),
     unexplained: (field) => unexplainedWithin(facts, schema, field),
+    mayOutlive: (path, value) => mayOutlive(facts, path, value),
     readsBack: (field) => readsBack(facts, schema, field),
   };
   return schema;
