@@ -103,6 +103,7 @@ export class BranchRun implements BranchActions {
       lastCommitTouching: async (commit, path) =>
         (await repository.history.lastCommitTouching(path, commit))?.commit,
       date: () => clock.date(),
+      now: () => clock.now(),
     });
     this.worker = new BranchWorker({
       actions: this,

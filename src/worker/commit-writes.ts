@@ -16,6 +16,7 @@ import type { JournalEntry } from './journal.ts';
 import { OverlayTree } from './overlay-tree.ts';
 import { coreFailureReason } from './remote-branch.ts';
 import type { TargetRun } from './target-run.ts';
+import { takingTurns } from './turns.ts';
 
 /** What planning a write came to; kept until it is confirmed or planned again. */
 export interface PlannedOutcome {
@@ -35,6 +36,8 @@ export interface CommitContext {
   /** The commit that last touched a path at or before a commit. */
   lastCommitTouching(commit: string, path: string): Promise<string | undefined>;
   date(): Date;
+  /** Milliseconds of any one clock. */
+  now(): number;
 }
 
 export class CommitWrites {
@@ -42,6 +45,8 @@ export class CommitWrites {
   readonly #outcomes = new Map<number, PlannedOutcome>();
   /** The tree of the newest commit made here, so that its successor needs no listing. */
   #tree: { readonly commit: string; readonly tree: OverlayTree } | undefined;
+  /** The files of that commit; they stay known while the tree runs ahead of it. */
+  #newest: { readonly commit: string; readonly entries: readonly TreeEntry[] } | undefined;
 
   constructor(context: CommitContext) {
     this.#context = context;
@@ -73,6 +78,7 @@ export class CommitWrites {
     if (tip !== undefined) {
       tree.forgetContent();
       this.#tree = { commit: tip, tree };
+      this.#newest = { commit: tip, entries: tree.entries() };
     }
     const result: PlannedWrite[] = [];
     for (const { sequence, spec } of planned) {
@@ -111,8 +117,7 @@ export class CommitWrites {
 
   /** The files of a commit, not to be changed; null = no commit, no files. */
   async treeAt(commit: string | null): Promise<Tree> {
-    // A copy: the next commit goes on changing the tree it started from.
-    const entries = this.#tree?.commit === commit ? this.#tree.tree.entries() : await this.#list(commit);
+    const entries = this.#newest?.commit === commit ? this.#newest.entries : await this.#list(commit);
     return new OverlayTree(entries, (id) => this.#readBlob(id));
   }
 
@@ -156,6 +161,10 @@ export class CommitWrites {
     const files = result.edits.map(({ path, content, mode }) => ({ path, content: content ?? null, mode }));
     const message = await commitMessage(write, result, target, (path) => this.#foreignCommit(parent, path));
     tree.apply(edits);
+    for (const { path, parsed } of result.edits) {
+      const id = parsed === undefined ? undefined : tree.idOf(path);
+      if (parsed !== undefined && id !== undefined) this.#context.cache.set(id, { parsed });
+    }
     const now = this.#context.date();
     const committer = { ...target.spec.committer, date: now };
     return {
@@ -169,8 +178,9 @@ export class CommitWrites {
   /** A plan that breaks must not hold up every other edit of the branch: its objects are refused, loudly. */
   async #planSafely(write: Write, target: TargetRun, tree: Tree): Promise<Plan> {
     try {
-      const changes = await this.#changes(write, target);
-      return await plan(tree, changes, await target.planOptions(this.#context.cache));
+      const pause = takingTurns(this.#context.now);
+      const changes = await this.#changes(write, target, pause);
+      return await plan(tree, changes, { ...(await target.planOptions(this.#context.cache)), pause });
     } catch (error) {
       this.#context.log.error({ err: error, target: write.target }, 'planning a write broke');
       const said = error instanceof Error ? error.message : String(error);
@@ -182,9 +192,13 @@ export class CommitWrites {
     }
   }
 
-  async #changes(write: Write, target: TargetRun): Promise<Change[]> {
+  async #changes(write: Write, target: TargetRun, pause: () => Promise<void> | undefined): Promise<Change[]> {
     const changes: Change[] = [];
-    for (const change of write.changes) changes.push(await target.planChange(change, write.sequence));
+    for (const change of write.changes) {
+      const turn = pause();
+      if (turn !== undefined) await turn;
+      changes.push(await target.planChange(change, write.sequence));
+    }
     if (write.sweep !== undefined) {
       const { group, kind, namespace, present } = write.sweep;
       changes.push({

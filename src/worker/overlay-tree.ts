@@ -9,41 +9,53 @@ export interface FileEdit {
 }
 
 export class OverlayTree implements Tree {
-  readonly #entries: Map<string, TreeEntry>;
+  /** By path; made when first asked for, since whoever only lists needs no more than the list. */
+  #entries: Map<string, TreeEntry> | undefined;
   readonly #readBlob: (id: string) => Promise<Uint8Array>;
   readonly #fresh = new Map<string, Uint8Array>();
   #list: readonly TreeEntry[] | undefined;
 
-  constructor(entries: Iterable<TreeEntry>, readBlob: (id: string) => Promise<Uint8Array>) {
-    this.#entries = new Map();
-    for (const entry of entries) this.#entries.set(entry.path, entry);
+  constructor(entries: readonly TreeEntry[], readBlob: (id: string) => Promise<Uint8Array>) {
+    this.#list = entries;
     this.#readBlob = readBlob;
   }
 
+  /** The list stays as it is when the tree changes. */
   entries(): readonly TreeEntry[] {
-    this.#list ??= [...this.#entries.values()];
+    this.#list ??= [...this.#byPath().values()];
     return this.#list;
   }
 
+  /** Undefined when the file is not there. */
+  idOf(path: string): string | undefined {
+    return this.#byPath().get(path)?.id;
+  }
+
   async read(path: string): Promise<Uint8Array> {
-    const entry = this.#entries.get(path);
+    const entry = this.#byPath().get(path);
     if (entry === undefined) throw new Error(`${path} is not in the tree`);
     return this.#fresh.get(entry.id) ?? this.#readBlob(entry.id);
   }
 
   /** Applies edits in place; new files are ordinary files, edited ones keep their mode. */
   apply(edits: readonly FileEdit[]): void {
+    const entries = this.#byPath();
     for (const { path, content } of edits) {
       if (content === null) {
-        this.#entries.delete(path);
+        entries.delete(path);
         continue;
       }
       const id = blobId(content);
-      const mode = this.#entries.get(path)?.mode ?? '100644';
+      const mode = entries.get(path)?.mode ?? '100644';
       this.#fresh.set(id, content);
-      this.#entries.set(path, { path, mode, id, size: content.length });
+      entries.set(path, { path, mode, id, size: content.length });
     }
     if (edits.length > 0) this.#list = undefined;
+  }
+
+  #byPath(): Map<string, TreeEntry> {
+    this.#entries ??= new Map((this.#list ?? []).map((entry) => [entry.path, entry]));
+    return this.#entries;
   }
 
   /** The edits are in the repository now: their bytes can be read back from there. */
