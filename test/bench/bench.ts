@@ -8,26 +8,36 @@ import { startWorld } from '../e2e/sidecar.ts';
 import { apiClient } from './api-client.ts';
 import type { Figure } from './measure.ts';
 import { asJson, asTable, machine } from './report.ts';
+import { memoryScenario } from './scenarios/memory.ts';
 import { mirrorScenario } from './scenarios/mirror.ts';
+import { processesScenario } from './scenarios/processes.ts';
 import type { Bench, Scenario } from './scenarios/scenario.ts';
+import { tightness } from './scenarios/tightness.ts';
 
 const scenarios: Readonly<Record<string, Scenario>> = {
   'mirror-2000': (bench) =>
-    mirrorScenario(bench, { objects: 2_000, snapshotRounds: { warmUps: 1, runs: 5 } }),
+    mirrorScenario(bench, { objects: 2_000, snapshotRounds: { warmUps: 3, runs: 9 } }),
   'mirror-10000': (bench) =>
     mirrorScenario(bench, { objects: 10_000, snapshotRounds: { warmUps: 1, runs: 3 } }),
+  processes: processesScenario,
+  memory: memoryScenario,
 };
+const withoutCluster = 'tightness';
 
 const { values, positionals } = parseArgs({
   options: { output: { type: 'string', default: 'table' }, runs: { type: 'string', default: '9' } },
   allowPositionals: true,
 });
-const names = positionals.length === 0 ? Object.keys(scenarios) : positionals;
+const all = [withoutCluster, ...Object.keys(scenarios)];
+const names = positionals.length === 0 ? all : positionals;
 const runs = Number(values.runs);
-const unknown = names.filter((name) => !Object.hasOwn(scenarios, name));
-if (unknown.length > 0 || !['table', 'json'].includes(values.output) || !(runs >= 1 && runs <= 100)) {
-  console.error(`usage: node test/bench/bench.ts [--output table|json] [--runs 1..100] [SCENARIO…]`);
-  console.error(`scenarios: ${Object.keys(scenarios).join(' ')}`);
+if (
+  !names.every((name) => all.includes(name)) ||
+  !['table', 'json'].includes(values.output) ||
+  !(runs >= 1 && runs <= 100)
+) {
+  console.error('usage: node test/bench/bench.ts [--output table|json] [--runs 1..100] [SCENARIO…]');
+  console.error(`scenarios: ${all.join(' ')}`);
   process.exit(2);
 }
 
@@ -40,19 +50,21 @@ process.stdout.write(values.output === 'json' ? asJson(figures, about) : asTable
 /** Each scenario has a world of its own: what one leaves behind must not slow the next. */
 async function measure(name: string): Promise<readonly Figure[]> {
   const progress = (text: string) => console.error(`${name}: ${text}`);
+  const scenario = scenarios[name];
+  if (scenario === undefined) return tightness(progress);
   progress('starting a control plane and a git server');
   const world = await startWorld();
   const api = apiClient(world.cluster);
-  let names = 0;
+  let count = 0;
   const bench: Bench = {
     world,
     api,
     rounds: { warmUps: 3, runs },
     progress,
-    fresh: (what) => `${what}-${names++}`,
+    fresh: (what) => `${what}-${count++}`,
   };
   try {
-    return (await scenarios[name]?.(bench)) ?? [];
+    return await scenario(bench);
   } finally {
     api.close();
     await world.stop();
