@@ -55,12 +55,12 @@ function resolveCommon(text: string): Json {
   const numeric = first === 0x2b || first === 0x2d || (first >= 0x30 && first <= 0x39);
   const word = text.length > 5 ? undefined : words.get(text);
   if (word !== undefined) return word;
-  if (first === 0x2e) return dotFloat.test(text) ? finiteOr(text, text) : text;
+  if (first === 0x2e) return dotFloat.test(text) ? finiteOr(text.replaceAll('_', ''), text) : text;
   if (!numeric || isTimestamp(text)) return text;
   return resolveNumber(text);
 }
 
-const dotFloat = /^\.[0-9]+(?:[eE][-+]?[0-9]+)?$/;
+const dotFloat = /^\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?$/;
 const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 const integer = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]*|0))$/;
 

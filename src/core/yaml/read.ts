@@ -93,7 +93,6 @@ function oddLineBreak(text: string): string | undefined {
 function examineDirectives(head: string): { unreadable?: string; notEditable?: string } {
   const lines = head.split('\n').filter((line) => line.startsWith('%'));
   if (lines.length === 0) return {};
-  if (!/^---/m.test(head)) return { unreadable: 'a directive needs a "---" line after it' };
   const other = lines.find((line) => !/^%YAML\s+1\.[12]\s*(?:#.*)?$/.test(line));
   if (other === undefined) return {};
   return other.startsWith('%YAML')

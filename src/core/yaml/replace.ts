@@ -18,9 +18,9 @@ export function replaceValue(merge: Merge, slot: Slot, node: Node, desired: Json
     if (literal !== undefined) return [literal];
   }
   if (isPrimitive(desired))
-    return [replaceByText(merge, slot, node, scalarText(desired, styleOf(node), false))];
+    return [replaceByText(merge, slot, node, desired, scalarText(desired, styleOf(node), false))];
   if (isEmptyCollection(desired))
-    return [replaceByText(merge, slot, node, Array.isArray(desired) ? '[]' : '{}')];
+    return [replaceByText(merge, slot, node, desired, Array.isArray(desired) ? '[]' : '{}')];
   return [replaceByCollection(merge, slot, node, desired)];
 }
 
@@ -41,7 +41,8 @@ function replaceInFlow(
   desired: Json,
   flow: { json: boolean; padded: boolean; colonMissing: boolean },
 ): Splice {
-  const style = styleOf(node) ?? (flow.json ? 'double' : undefined);
+  const own = styleOf(node);
+  const style = flow.json && own !== 'single' ? 'double' : own;
   const text = isPrimitive(desired) ? scalarText(desired, style, true) : flowText(desired, flow);
   if (node.kind !== 'absent' || node.end > node.propsStart)
     return { start: node.propsStart, end: node.end, text };
@@ -49,11 +50,12 @@ function replaceInFlow(
 }
 
 /** The value's text fits on the line of its key or dash. */
-function replaceByText(merge: Merge, slot: Slot, node: Node, text: string): Splice {
+function replaceByText(merge: Merge, slot: Slot, node: Node, desired: Json, text: string): Splice {
   if (!isBlock(node)) {
     if (node.end === node.propsStart) return { start: slot.at, end: slot.at, text: ` ${text}` };
     // An anchor stays with a scalar whose value changes; a tag says something about the old value.
     const keepsAnchor = node.kind === 'scalar' && node.anchor !== undefined && node.tag === undefined;
+    if (keepsAnchor) merge.anchors.set(node, desired);
     return { start: keepsAnchor ? node.start : node.propsStart, end: node.end, text };
   }
   const { start, space, comment, end } = surroundings(merge, slot, node);

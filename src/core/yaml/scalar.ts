@@ -29,7 +29,10 @@ export function keyScalar(key: string, quoted: boolean, flow: boolean): string {
 }
 
 function plainText(value: null | boolean | number | bigint): string {
-  if (typeof value !== 'number' || Number.isFinite(value)) return String(value);
+  if (typeof value !== 'number') return String(value);
+  // A long integer in a double prints with all its digits, not with the shortest that read back.
+  if (Number.isInteger(value) && Math.abs(value) < 2 ** 64) return String(BigInt(value));
+  if (Number.isFinite(value)) return String(value);
   if (Number.isNaN(value)) return '.nan';
   return value > 0 ? '.inf' : '-.inf';
 }
@@ -61,16 +64,17 @@ export function isPlainSafe(value: string, flow: boolean): boolean {
 
 const words = /^(?:y|n|yes|no|on|off|true|false|null|~|=|<<)$/i;
 const number =
-  /^[-+]?(?:0b[01_]+|0o[0-7_]+|0x[0-9a-f_]+|[0-9][0-9_,]*(?:\.[0-9_]*)?(?:e[-+]?[0-9]+)?|\.[0-9_]+(?:e[-+]?[0-9]+)?)$/i;
+  /^[-+]?(?:0b[01_]+|0o[0-7_]+|0x[0-9a-f_]+|[0-9_][0-9_,]*(?:\.[0-9_]*)?(?:e[-+]?[0-9_]+)?|\.[0-9_]*(?:e[-+]?[0-9_]+)?)$/i;
+const exponent = /^[-+]?\.?e[-+]?[0-9_]+$/i;
 const sexagesimal = /^[-+]?[0-9][0-9_]*(?::[0-9]{1,2})+(?:\.[0-9_]*)?$/;
 const date = /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:$|[Tt\s])/;
 const notFinite = /^[-+]?\.(?:inf|nan)$/i;
 
 /** Whether any reader could take the bare text for something that is no string. */
 function looksTyped(value: string): boolean {
-  if (words.test(value) || notFinite.test(value)) return true;
-  if (!/^[-+.]?[0-9]|^\.|^[-+]\./.test(value)) return false;
-  return number.test(value) || sexagesimal.test(value) || date.test(value) || resolvePlain(value) !== value;
+  if (words.test(value) || resolvePlain(value) !== value) return true;
+  if (!/^[-+.eE0-9_]/.test(value)) return false;
+  return [number, exponent, sexagesimal, date, notFinite].some((pattern) => pattern.test(value));
 }
 
 export interface LiteralText {
