@@ -10,7 +10,9 @@ module.exports = class extends reporters.Base {
       passed += 1;
       process.stdout.write(test.speed === 'slow' ? 'o' : '.');
     });
-    runner.on(Runner.constants.EVENT_TEST_FAIL, (test) => process.stdout.write(`\nFAIL ${test.fullTitle()}\n`));
+    runner.on(Runner.constants.EVENT_TEST_FAIL, (test) =>
+      process.stdout.write(`\nFAIL ${test.fullTitle()}\n`),
+    );
     runner.on(Runner.constants.EVENT_TEST_PENDING, (test) => skipped.push(test.fullTitle()));
     runner.once(Runner.constants.EVENT_RUN_END, () => {
       process.stdout.write('\n');

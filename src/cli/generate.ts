@@ -1,10 +1,11 @@
-/** `generate`: writes the files that follow from the API kinds, CRDs and reference pages. For the developers of this project. */
+/** `generate`: writes the files that follow from tables: CRDs, reference pages, the page of metrics. For the developers of this project. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { crdFile } from '../api/crd.ts';
 import { kinds } from '../api/kinds.ts';
 import { referencePage } from '../api/reference.ts';
+import { metricsPage } from '../telemetry/metrics.ts';
 
 export interface GeneratedFile {
   /** Relative to the project, with `/`. */
@@ -14,7 +15,7 @@ export interface GeneratedFile {
 
 /** Every generated file; the drift test compares them with what is committed. */
 export function generatedFiles(): GeneratedFile[] {
-  return kinds.flatMap((definition) => {
+  const pages = kinds.flatMap((definition) => {
     const crd = crdFile(definition);
     const page = referencePage(definition);
     return [
@@ -22,6 +23,7 @@ export function generatedFiles(): GeneratedFile[] {
       { path: `docs/reference/${page.name}`, text: page.text },
     ];
   });
+  return [...pages, { path: 'docs/metrics.md', text: metricsPage() }];
 }
 
 export function generateCommand(): Command {

@@ -1,6 +1,6 @@
 /** Counts of the workers as metrics. */
 import type { Write } from '../core/branch/state.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import { type Metrics, placementRefusals } from '../telemetry/metrics.ts';
 import type { BranchCounts } from '../worker/branch-run.ts';
 import type { MirrorCounts } from '../worker/counts.ts';
 import type { MirrorSpec } from '../worker/mirror-spec.ts';
@@ -16,8 +16,13 @@ export function mirrorCounts(metrics: Metrics): MirrorCounts {
       metrics.count('apply_echoes_total', { ...targetLabels(target), outcome });
       if (verdict === 'collision') metrics.count('apply_window_collisions_total', targetLabels(target));
     },
-    settled(_target, { group, version, resource }, { durationMs }) {
+    handled({ group, version, resource }, durationMs) {
+      metrics.observe('watch_event_handling_seconds', { group, version, resource }, durationMs / 1000);
+    },
+    settled(target, { group, version, resource }, { durationMs, via }) {
       metrics.observe('watch_replay_duration_seconds', { group, version, resource }, durationMs / 1000);
+      const mode = via === 'pages' ? 'list_fallback' : 'replay';
+      metrics.count('watch_recovery_total', { ...targetLabels(target), group, resource, mode });
     },
   };
 }
@@ -46,6 +51,13 @@ function branchCounts(metrics: Metrics, spec: MirrorSpec): BranchCounts {
       const resource = write.reconcile?.resource ?? write.changes[0]?.resource;
       if (resource === undefined) return;
       metrics.count('git_documents_total', { ...targetLabels(write.target), ...resource, outcome }, count);
+    },
+    placed(target, disposition, count) {
+      if (count > 0) metrics.count('placements_total', { ...targetLabels(target), disposition }, count);
+    },
+    refused(reason) {
+      const placement = placementRefusals.find((one) => one === reason);
+      if (placement !== undefined) metrics.count('placement_refusals_total', { reason: placement });
     },
     commitFailed(reason) {
       metrics.count('git_commit_failures_total', { ...branch, kind: 'window', reason });

@@ -14,7 +14,10 @@ export function createLog(options: { level: LogLevel; destination?: NodeJS.Writa
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: cutFields },
-      redact: { paths: ['password', 'token', '*.password', '*.token', 'credentials', '*.credentials'], remove: true },
+      redact: {
+        paths: ['password', 'token', '*.password', '*.token', 'credentials', '*.credentials'],
+        remove: true,
+      },
     },
     options.destination ?? pino.destination({ dest: 2, sync: true }),
   );
@@ -27,7 +30,8 @@ export function silentLog(): Log {
 function cutFields(fields: Record<string, unknown>): Record<string, unknown> {
   const cut: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    cut[name] = typeof value === 'string' && value.length > fieldLimit ? `${value.slice(0, fieldLimit)}…` : value;
+    cut[name] =
+      typeof value === 'string' && value.length > fieldLimit ? `${value.slice(0, fieldLimit)}…` : value;
   }
   return cut;
 }

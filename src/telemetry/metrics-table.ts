@@ -3,6 +3,8 @@
  * mirrored object; `gittarget_*` and `resource_*` are names of our own kinds, spelled so that no scraper overwrites them.
  */
 
+import type { RefusalReason } from '../core/refusal.ts';
+
 export interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
@@ -24,6 +26,14 @@ const branch = ['provider_namespace', 'provider_name', 'branch'] as const;
 const quick = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5] as const;
 const slow = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
+/** Refusals that only a new document meets. */
+export const placementRefusals = [
+  'InvalidPath',
+  'CaseOnlyTwin',
+  'MultiDocumentTarget',
+  'SensitiveAppend',
+] as const satisfies readonly RefusalReason[];
+
 export const metricsTable = {
   resource_condition: {
     type: 'gauge',
@@ -37,25 +47,18 @@ export const metricsTable = {
     type: 'counter',
     labels: [...target, ...type, 'outcome'],
     meaning:
-      'Watch events by what became of them: routed, unchanged, not_object, bookmark, shutdown, stream_error, route_failed, cluster_generated.',
+      'Watch events by what became of them: routed, unchanged, suspended, not_object, cluster_generated.',
     query: 'sum by (outcome) (rate(gitopsreverser_watch_events_total[5m]))',
-    bad: 'route_failed or stream_error above 0.',
+    bad: 'not_object above 0, or routed all day without anybody editing.',
   },
   watch_event_handling_seconds: {
     type: 'histogram',
     labels: type,
     buckets: quick,
-    meaning: 'Time from reading an event to handing it to its branch.',
+    meaning: 'Time to hand a change to its branch, waiting for memory included.',
     query:
       'histogram_quantile(0.99, sum by (le) (rate(gitopsreverser_watch_event_handling_seconds_bucket[5m])))',
     bad: 'Above 1 s: edits pile up behind their stream.',
-  },
-  watch_sessions_ended_total: {
-    type: 'counter',
-    labels: [...target, ...type, 'reason'],
-    meaning: 'Watch connections that ended: closed (in their time), expired (410), error, stopped (by us).',
-    query: 'sum by (reason) (rate(gitopsreverser_watch_sessions_ended_total[15m]))',
-    bad: 'error or expired again and again for one type.',
   },
   watch_replay_duration_seconds: {
     type: 'histogram',
@@ -69,7 +72,7 @@ export const metricsTable = {
   watch_recovery_total: {
     type: 'counter',
     labels: [...target, 'group', 'resource', 'mode'],
-    meaning: 'How streams came back: cursor_resume, replay (streaming list), list_fallback (pages).',
+    meaning: 'Snapshots by how they were read: replay (streaming list), list_fallback (pages).',
     query: 'sum by (mode) (increase(gitopsreverser_watch_recovery_total[1h]))',
     bad: 'replay rising steadily: the server forgets faster than we reconnect.',
   },
@@ -157,13 +160,6 @@ export const metricsTable = {
     query: 'count by (provider_name, branch) (gitopsreverser_git_branch_targets)',
     bad: 'Nothing; for joins.',
   },
-  git_resync_failures_total: {
-    type: 'counter',
-    labels: target,
-    meaning: 'Snapshots that could not be brought into Git.',
-    query: 'increase(gitopsreverser_git_resync_failures_total[1h]) > 0',
-    bad: 'Any.',
-  },
   apply_echoes_total: {
     type: 'counter',
     labels: [...target, 'outcome'],
@@ -181,26 +177,16 @@ export const metricsTable = {
   },
   placements_total: {
     type: 'counter',
-    labels: [...target, ...type, 'source', 'disposition'],
-    meaning:
-      'New documents by the rung that placed them (by_type, default, kustomize_root, canonical) and new_file or appended.',
-    query: 'sum by (source) (increase(gitopsreverser_placements_total[1d]))',
-    bad: 'canonical where a layout is expected: the placement does not match.',
+    labels: [...target, 'disposition'],
+    meaning: 'New documents that were placed: new_file, or appended to an existing one.',
+    query: 'sum by (disposition) (increase(gitopsreverser_placements_total[1d]))',
+    bad: 'appended where every object has its own file: two templates give one path.',
   },
   placement_refusals_total: {
     type: 'counter',
     labels: ['reason'],
-    values: {
-      reason: [
-        'invalid_path',
-        'sensitive_append',
-        'plaintext_onto_encrypted',
-        'mixed_sensitivity_new_file',
-        'multi_document_target',
-        'unclassified',
-      ],
-    },
-    meaning: 'New documents that could not be placed.',
+    values: { reason: placementRefusals },
+    meaning: 'New documents that could not be placed, by the reason of the refusal.',
     query: 'sum by (reason) (increase(gitopsreverser_placement_refusals_total[1h]))',
     bad: 'Any: an object does not reach Git.',
   },

@@ -2,7 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type MetricName, type MetricRow, metricPrefix, metricsTable } from './metrics-table.ts';
 
-export { type MetricName, metricsPage, metricsTable } from './metrics-table.ts';
+export { type MetricName, metricsPage, metricsTable, placementRefusals } from './metrics-table.ts';
 
 type Table = typeof metricsTable;
 type NamesOf<Type extends MetricRow['type']> = {

@@ -16,6 +16,7 @@ import type { PublishedEdit } from '../core/gate/index.ts';
 import { describeObject, type ObjectId, objectKey } from '../core/identity.ts';
 import type { JsonObject } from '../core/json.ts';
 import { documentAt } from '../core/plan/document-at.ts';
+import type { RefusalReason } from '../core/refusal.ts';
 import type { Access } from '../git/credentials.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Clock } from '../kube/clock.ts';
@@ -49,6 +50,9 @@ export interface BranchCounts {
   /** A commit reached the remote. */
   committed(write: Write): void;
   documents(write: Write, outcome: DocumentOutcome, count: number): void;
+  /** New documents of a published write. */
+  placed(target: string, disposition: 'new_file' | 'appended', count: number): void;
+  refused(reason: RefusalReason): void;
   commitFailed(reason: 'refused' | 'error'): void;
   /** Decided writes that the remote has not confirmed. */
   queued(depth: number): void;
@@ -376,6 +380,17 @@ export class BranchRun implements BranchActions {
     counts.documents(write, 'unchanged', of('unchanged'));
     counts.documents(write, 'retained', of('retained'));
     counts.documents(write, 'refused', of('refused'));
+    for (const { reason } of plan.refused) counts.refused(reason);
+    const created = new Set(
+      write.changes.filter(({ operation }) => operation === 'CREATE').map(({ key }) => key),
+    );
+    for (const [action, disposition] of [
+      ['create', 'new_file'],
+      ['edit', 'appended'],
+    ] as const) {
+      const placed = plan.edits.filter((edit) => edit.action === action).flatMap(({ objects }) => objects);
+      counts.placed(write.target, disposition, placed.filter((id) => created.has(objectKey(id))).length);
+    }
   }
 
   #fetchReason(previous: string | null | undefined): Parameters<BranchCounts['fetched']>[0] {

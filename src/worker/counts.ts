@@ -8,6 +8,8 @@ import type { MirrorSpec } from './mirror-spec.ts';
 export interface MirrorCounts {
   branch(spec: MirrorSpec): BranchCounts;
   event(target: TargetKey, collection: Collection, outcome: EventOutcome): void;
+  /** Handing a change to its branch took this long, waiting for memory included. */
+  handled(collection: Collection, durationMs: number): void;
   settled(target: TargetKey, collection: Collection, snapshot: Snapshot): void;
   /** An applier's own write was told from edits. */
   applied(target: TargetKey, verdict: 'echo' | 'collision'): void;
@@ -20,10 +22,13 @@ export const uncounted: MirrorCounts = {
     fetched: () => undefined,
     committed: () => undefined,
     documents: () => undefined,
+    placed: () => undefined,
+    refused: () => undefined,
     commitFailed: () => undefined,
     queued: () => undefined,
   }),
   event: () => undefined,
+  handled: () => undefined,
   settled: () => undefined,
   applied: () => undefined,
 };

@@ -97,7 +97,11 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     wholeObjects: () => target.resyncing.has(name),
     isSensitive: (id) => target.isSensitive(id),
     digestKey: options.digestKey,
-    accept: (input) => worker.accept(input),
+    async accept(input) {
+      const startedAt = clock.now();
+      await worker.accept(input);
+      counts.handled(collection, clock.now() - startedAt);
+    },
     readObject,
     listVersions,
     judge(key, object) {

@@ -175,10 +175,7 @@ class RunningMirror implements Mirror {
     if (this.#stopped) return;
     const spec = this.#wanted.get(key);
     const running = this.#running.get(key);
-    if (
-      running !== undefined &&
-      (spec === undefined || spec.uid !== running.target.spec.uid || branchKeyOf(spec) !== running.branchKey)
-    ) {
+    if (running !== undefined && (spec === undefined || isAnother(running, spec))) {
       await this.#end(running);
       return spec === undefined ? undefined : this.#converge(key);
     }
@@ -352,6 +349,12 @@ const notRunning: FlushReport = {
   pending: 0,
   closed: { reason: 'NotRunning', message: 'the GitTarget is not running; its conditions say why' },
 };
+
+/** What cannot be changed in place: the object itself, its branch, and the connection its streams hold. */
+function isAnother({ target, branchKey }: Running, spec: MirrorSpec): boolean {
+  const { uid, cluster } = target.spec;
+  return uid !== spec.uid || cluster.client !== spec.cluster.client || branchKey !== branchKeyOf(spec);
+}
 
 function branchKeyOf(spec: MirrorSpec): string {
   return `${spec.access.url.key} ${spec.branch}`;

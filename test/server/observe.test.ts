@@ -31,14 +31,14 @@ describe('the listeners for metrics and health', () => {
   const healthUrl = (path: string) => `http://127.0.0.1:${servers.healthPort}${path}`;
 
   it('serve the metrics as Prometheus text, those of the process among them', async () => {
-    metrics.count('git_resync_failures_total', { gittarget_namespace: 'shop', gittarget_name: 'live' });
+    metrics.count('apply_window_collisions_total', { gittarget_namespace: 'shop', gittarget_name: 'live' });
     const answer = await fetch(metricsUrl('/metrics'));
     assert.equal(answer.status, 200);
     assert.match(answer.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
     const body = await answer.text();
     assert.match(
       body,
-      /^gitopsreverser_git_resync_failures_total\{gittarget_namespace="shop",gittarget_name="live"\} 1$/m,
+      /^gitopsreverser_apply_window_collisions_total\{gittarget_namespace="shop",gittarget_name="live"\} 1$/m,
     );
     assert.match(body, /^nodejs_eventloop_lag_seconds /m);
     assert.match(body, /^process_resident_memory_bytes /m);
