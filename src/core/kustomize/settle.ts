@@ -21,6 +21,8 @@ export interface Settled {
   /** The changes that are in the files now. */
   readonly done: ReadonlySet<OverlayChange>;
   readonly refused: ReadonlyMap<OverlayChange, Extract<Projection, { readonly ok: false }>>;
+  /** The files that each change wrote. */
+  readonly touched: ReadonlyMap<OverlayChange, readonly string[]>;
 }
 
 /** Builds that one batch may ask for; beyond it the rest of the batch waits for the next one. */
@@ -29,6 +31,7 @@ const maxRenders = 200;
 export async function settle(overlay: Overlay, changes: readonly OverlayChange[]): Promise<Settled> {
   const refused = new Map<OverlayChange, Extract<Projection, { ok: false }>>();
   const level = new Map<OverlayChange, number>();
+  const touched = new Map<OverlayChange, readonly string[]>();
   const limit = overlay.renders.count + maxRenders;
   let files = overlay.files.fork();
   let done: OverlayChange[] = [];
@@ -77,8 +80,12 @@ export async function settle(overlay: Overlay, changes: readonly OverlayChange[]
     for (const change of list) {
       const step = trial.fork();
       const result = await carry(overlay, step, change, level.get(change) ?? 0);
-      if (result.ok) trial = step;
-      else refused.set(change, result);
+      if (!result.ok) {
+        refused.set(change, result);
+        continue;
+      }
+      touched.set(change, differences(trial, step));
+      trial = step;
     }
     return trial;
   }
@@ -91,7 +98,14 @@ export async function settle(overlay: Overlay, changes: readonly OverlayChange[]
   }
 
   await solve(changes);
-  return { files, done: new Set(done), refused };
+  return { files, done: new Set(done), refused, touched };
+}
+
+function differences(before: Workspace, after: Workspace): string[] {
+  const then = new Map(before.changes().map(({ path, text }) => [path, text]));
+  const now = new Map(after.changes().map(({ path, text }) => [path, text]));
+  const paths = new Set([...then.keys(), ...now.keys()]);
+  return [...paths].filter((path) => then.has(path) !== now.has(path) || then.get(path) !== now.get(path));
 }
 
 async function carry(

@@ -1,9 +1,17 @@
 /** Plans a batch of changes; see index.ts. */
-import { createIndexCache, folderLayout, indexFolder, scaleTarget, type Tree } from '../folder/index.ts';
+import {
+  createIndexCache,
+  type FolderIndex,
+  folderLayout,
+  indexFolder,
+  scaleTarget,
+  type Tree,
+} from '../folder/index.ts';
 import { describeObject, identify, type ObjectId, objectKey } from '../identity.ts';
 import { carryOut } from './carry-out.ts';
 import { type Context, type Decision, refused } from './decision.ts';
 import { compareObjects } from './object-order.ts';
+import { overlayOf, planOverlay } from './overlay.ts';
 import { createReader } from './reader.ts';
 import { decideDelete, decideSweep } from './remove.ts';
 import type { Change, Delete, Notice, ObjectOutcome, Plan, PlanOptions, Sweep, Upsert } from './types.ts';
@@ -18,6 +26,20 @@ const ownCacheLimit = 1_000_000;
  */
 export async function plan(tree: Tree, changes: readonly Change[], options: PlanOptions): Promise<Plan> {
   const index = await indexFolder(tree, options.folder, options.cache ?? createIndexCache(ownCacheLimit));
+  const overlay = await overlayOf(tree, index, options);
+  if (overlay === undefined) return await planDocuments(tree, index, changes, options);
+  return await planOverlay(overlay, { tree, index, options }, changes, (own, some, given) =>
+    planDocuments(tree, own, some, given),
+  );
+}
+
+/** Plans the documents of an index as they stand. */
+async function planDocuments(
+  tree: Tree,
+  index: FolderIndex,
+  changes: readonly Change[],
+  options: PlanOptions,
+): Promise<Plan> {
   const layout = folderLayout(index);
   const batch = sortOut(changes);
   if (layout.kind === 'closed') {

@@ -4,6 +4,7 @@ import type { ObjectId } from '../identity.ts';
 import type { ManagerRules, NoticeCode } from '../intent/index.ts';
 import type { CrdSchemas } from '../intent/schema/index.ts';
 import type { JsonObject } from '../json.ts';
+import type { KustomizeOptions } from '../kustomize/index.ts';
 import type { Refusal } from '../refusal.ts';
 import type { ResourceType } from './resource.ts';
 
@@ -64,6 +65,8 @@ export interface PlanOptions {
   readonly resourceOf: (apiVersion: string, kind: string) => ResourceType | undefined;
   /** The applier replaces `${…}` after Git (Flux postBuild). A field that holds such a token is not written over. */
   readonly isSubstituted?: boolean;
+  /** For folders that kustomize builds. Without it they are refused. */
+  readonly kustomize?: KustomizeOptions;
   /** Write README.md and .gittargetignore with the first edit when the branch holds no path under the folder. */
   readonly bootstrap: boolean;
   /** Keeps parse results between plans; without it everything is parsed. */

@@ -9,6 +9,7 @@ import { type Context, type Decision, refused, schemaOf, tell } from './decision
 import { asLive, asWritten } from './namespace.ts';
 import { tokenIn } from './token.ts';
 import type { Upsert } from './types.ts';
+import { filled, unfilled } from './variables.ts';
 import { carryOver } from './version.ts';
 
 export async function decideUpsert(context: Context, change: Upsert, object: ObjectId): Promise<Decision> {
@@ -53,7 +54,8 @@ async function withDocument(
 ): Promise<Decision> {
   const { path, apiVersion } = lookup.document;
   const written = await context.reader.value(lookup.document);
-  const document = asLive(written, object.namespace);
+  const made = filled(context, written, change.live);
+  const document = asLive(made, object.namespace);
   const isOtherVersion = apiVersion !== change.live.apiVersion;
   // Across versions the handled state is the only thing the live object can be compared with.
   const base = isOtherVersion ? (change.handled ?? document) : document;
@@ -68,17 +70,20 @@ async function withDocument(
     return refused(object, 'VersionMismatch', text, path);
   }
   if (isOtherVersion && equalJson(desired, document)) return { kind: 'unchanged', object, path };
-  return (
-    editProblem(context, object, lookup, intent.fields) ?? {
-      kind: 'edit',
-      object,
-      document: lookup.document,
-      desired: asWritten(desired, written),
-      schema: schemaOf(written, context.options.crds),
-      fields: intent.fields.map(({ where }) => where),
-      overwritten: intent.overwritten.map(({ where }) => where),
-    }
-  );
+  const problem = editProblem(context, object, lookup, intent.fields);
+  if (problem !== undefined) return problem;
+  const views = { written, filled: made, desired: asWritten(desired, written) };
+  const result = unfilled(context, object, views, lookup.document);
+  if (result.kind === 'refuse') return result;
+  return {
+    kind: 'edit',
+    object,
+    document: lookup.document,
+    desired: result.value,
+    schema: schemaOf(written, context.options.crds),
+    fields: intent.fields.map(({ where }) => where),
+    overwritten: intent.overwritten.map(({ where }) => where),
+  };
 }
 
 function editProblem(
@@ -109,7 +114,9 @@ function ask(context: Context, change: Upsert, object: ObjectId, document: JsonO
     live: change.live,
     handled: change.handled,
     document,
-    ...(change.candidates === undefined ? {} : { candidates: change.candidates }),
+    ...(change.candidates === undefined
+      ? {}
+      : { candidates: change.candidates.map((one) => filled(context, one, change.live)) }),
     applierKnown: change.applierKnown,
     schema: schemaOf(change.live, options.crds),
     managers: change.managers ?? options.managers,
