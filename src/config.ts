@@ -30,6 +30,25 @@ const listener = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** As `listener`, or `unix:/path` of a socket. */
+const listenerOrSocket = z
+  .string()
+  .regex(
+    /^(?!unix:)|^unix:\/./,
+    'the path of a socket must be absolute; write for example unix:/run/gate.sock',
+  )
+  .pipe(
+    z.union([
+      z
+        .string()
+        .startsWith('unix:')
+        .transform((text) => ({ socket: text.slice('unix:'.length) })),
+      listener,
+    ]),
+  );
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+
 const list = z.string().transform((text) =>
   text
     .split(',')
@@ -44,6 +63,11 @@ const configSchema = z.object({
   dataDir: z.string().default('/var/lib/gitops-reverser'),
   healthBindAddress: listener.prefault(':9796'),
   metricsBindAddress: listener.prefault(':9795'),
+  gateBindAddress: listenerOrSocket.prefault('127.0.0.1:9797'),
+  gateTokenFile: z.string().optional(),
+  artifactBindAddress: listenerOrSocket.prefault('127.0.0.1:9798'),
+  sourceControllerUrl: httpUrl.default('http://source-controller.flux-system.svc.cluster.local.'),
+  sourceWatcherUrl: httpUrl.default('http://source-watcher.flux-system.svc.cluster.local.'),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   branchBufferMaxSize: size.prefault('8Mi'),
   gitRefreshInterval: duration.prefault('10m'),
@@ -84,6 +108,17 @@ export function addConfigOptions(command: Command): Command {
   );
   flag('--health-bind-address <address>', 'HOST:PORT of /healthz and /readyz, 0 = off (default: :9796)');
   flag('--metrics-bind-address <address>', 'HOST:PORT of /metrics, 0 = off (default: :9795)');
+  flag(
+    '--gate-bind-address <address>',
+    'HOST:PORT or unix:/PATH of the gate for plugins, 0 = off (default: 127.0.0.1:9797)',
+  );
+  flag('--gate-token-file <file>', 'file with the bearer token of the gate; without it the gate is off');
+  flag(
+    '--artifact-bind-address <address>',
+    'HOST:PORT of the artifact door of Flux, 0 = off (default: 127.0.0.1:9798)',
+  );
+  flag('--source-controller-url <url>', 'where artifacts come from that the door does not check');
+  flag('--source-watcher-url <url>', 'where artifacts of ArtifactGenerators come from');
   flag('--log-level <level>', 'debug, info, warn or error (default: info)');
   flag(
     '--branch-buffer-max-size <size>',

@@ -12,6 +12,7 @@ import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createMirror } from '../worker/mirror.ts';
 import type { Mirror } from '../worker/mirror-spec.ts';
 import { controlCluster } from './control-cluster.ts';
+import { type Doors, openDoors, startDoors } from './doors.ts';
 import { mirrorCounts } from './mirror-counts.ts';
 import { version } from './version.ts';
 
@@ -52,6 +53,12 @@ async function run(config: Config): Promise<number> {
     log.error(listening.message);
     return 2;
   }
+  const doors = await startDoors({ config, version, log, leading: () => leading?.doors });
+  if (doors.kind === 'failed') {
+    log.error(doors.message);
+    await listening.servers.stop();
+    return 2;
+  }
   log.info({ version, cluster: cluster.source, dataDir: config.dataDir }, 'gitops-reverser starts');
 
   const ended = Promise.withResolvers<number>();
@@ -86,7 +93,7 @@ async function run(config: Config): Promise<number> {
   const code = await ended.promise;
   const unpublished = code === 0 && leading !== undefined ? await stop(leading, config, log) : 0;
   if (config.leaderElect) await election.stop();
-  await listening.servers.stop();
+  await Promise.all([listening.servers.stop(), doors.stop()]);
   await cluster.client.close();
   log.info({ unpublished }, 'gitops-reverser ended');
   // Whatever still runs after a lost lease must not write: it ends with the process.
@@ -97,6 +104,7 @@ async function run(config: Config): Promise<number> {
 interface Leading {
   readonly mirror: Mirror;
   readonly controllers: Controllers;
+  readonly doors: Doors;
 }
 
 function start(kube: KubeClient, config: Config, metrics: Metrics, log: Log): Leading {
@@ -113,10 +121,12 @@ function start(kube: KubeClient, config: Config, metrics: Metrics, log: Log): Le
     counts: mirrorCounts(metrics),
   });
   const controllers = startControllers({ kube, config, mirror, log, metrics, clock: systemClock, version });
-  return { mirror, controllers };
+  const doors = openDoors({ kube, config, mirror, controllers, metrics, log, clock: systemClock });
+  return { mirror, controllers, doors };
 }
 
-async function stop({ mirror, controllers }: Leading, config: Config, log: Log): Promise<number> {
+async function stop({ mirror, controllers, doors }: Leading, config: Config, log: Log): Promise<number> {
+  doors.stop();
   const unpublished = await mirror.stop(systemClock.now() + config.shutdownTimeout);
   await controllers.stop();
   if (unpublished > 0) {

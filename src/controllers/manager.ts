@@ -10,6 +10,7 @@ import type { Clock } from '../kube/clock.ts';
 import { EventRecorder } from '../kube/events.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { CoveredTarget } from '../worker/gate-desk.ts';
 import type { Mirror, MirrorEvent } from '../worker/mirror-spec.ts';
 import { reconcileClusterWatchRule } from './cluster-watch-rule.ts';
 import { Clusters } from './clusters.ts';
@@ -25,6 +26,7 @@ import {
   targetsOfNamespace,
 } from './dependents.ts';
 import { Flushes } from './flushes.ts';
+import { gateTargets } from './gate-targets.ts';
 import { reconcileGitBranch } from './git-branch.ts';
 import { reconcileGitProvider } from './git-provider.ts';
 import { reconcileGitTarget } from './git-target.ts';
@@ -54,6 +56,8 @@ export interface ControllersOptions {
 export interface Controllers {
   /** Our kinds are served, may be read, and were read. */
   ready(): boolean;
+  /** The GitTargets of a repository, for the gate; undefined before our kinds were read. */
+  gateTargets(repository: string): readonly CoveredTarget[] | undefined;
   /** Ends all work. The workers go on with what they have until they are stopped themselves. */
   stop(): Promise<void>;
 }
@@ -161,6 +165,7 @@ export function startControllers(options: ControllersOptions): Controllers {
 
   return {
     ready: () => store.complete && store.problem === undefined,
+    gateTargets: (repository) => (complete ? gateTargets(context, repository) : undefined),
     async stop() {
       for (const end of stopListening) end();
       flushes.stop();

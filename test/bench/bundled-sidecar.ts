@@ -44,7 +44,7 @@ export async function startBundled(world: World, options: SidecarOptions = {}): 
     bundle,
     'run',
     ...['--kubeconfig', world.cluster.kubeconfig, '--data-dir', data],
-    ...['--health-bind-address', `127.0.0.1:${healthPort}`],
+    ...['--health-bind-address', `127.0.0.1:${healthPort}`, '--artifact-bind-address', '0'],
     ...['--metrics-bind-address', `127.0.0.1:${metricsPort}`],
     ...['--insecure-allow-git-http', '--no-leader-elect'],
     ...(options.flags ?? []),

@@ -22,7 +22,7 @@ export async function startSidecar(kubeconfig: string, dataDir: string): Promise
   const health = `127.0.0.1:${await freePort()}`;
   const flags = [
     ...['--kubeconfig', kubeconfig, '--data-dir', dataDir],
-    ...['--health-bind-address', health, '--metrics-bind-address', '0'],
+    ...['--health-bind-address', health, '--metrics-bind-address', '0', '--artifact-bind-address', '0'],
     // The demo's git server is plain http on loopback.
     ...['--insecure-allow-git-http', '--no-leader-elect'],
   ];

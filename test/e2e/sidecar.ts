@@ -63,7 +63,7 @@ export async function startWorld(options: { readonly git?: GitServerOptions } = 
           '--metrics-bind-address',
           `127.0.0.1:${metricsPort}`,
         ],
-        ...['--insecure-allow-git-http', '--no-leader-elect'],
+        ...['--insecure-allow-git-http', '--no-leader-elect', '--artifact-bind-address', '0'],
         ...flags,
       ],
       { stdio: ['ignore', 'ignore', 'pipe'] },

@@ -1,0 +1,132 @@
+/** Wires the gate desk and the door of Flux to their listeners. The listeners answer from the start, also on a follower. */
+import { readFile } from 'node:fs/promises';
+import type { Config } from '../config.ts';
+import type { Controllers } from '../controllers/manager.ts';
+import type { GateAnswer } from '../core/gate/index.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Clock } from '../kube/clock.ts';
+import { EventRecorder } from '../kube/events.ts';
+import { startArtifactDoor } from '../server/artifact-door.ts';
+import { type Gate, startGateServer } from '../server/gate.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { FluxDoor } from '../worker/flux-door.ts';
+import { GateDesk } from '../worker/gate-desk.ts';
+import type { Mirror } from '../worker/mirror-spec.ts';
+
+/** What answers while this replica leads. */
+export interface Doors {
+  readonly gate: Gate;
+  readonly flux: FluxDoor;
+  stop(): void;
+}
+
+export interface DoorParts {
+  readonly kube: KubeClient;
+  readonly config: Config;
+  readonly mirror: Mirror;
+  readonly controllers: Controllers;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+export function openDoors(parts: DoorParts): Doors {
+  const { kube, config, mirror, controllers, metrics, log, clock } = parts;
+  const desk = new GateDesk({
+    mirror,
+    targets: (repository) => controllers.gateTargets(repository),
+    clock,
+    log,
+    counted({ applier }, answer, durationMs) {
+      const { decision } = answer;
+      metrics.count('gate_decisions_total', { applier, decision, reason: reasonOf(answer) });
+      metrics.observe('gate_duration_seconds', { applier, decision }, durationMs / 1000);
+    },
+  });
+  const events = new EventRecorder({ client: kube, instance: config.identity ?? '', clock });
+  const flux = new FluxDoor({
+    client: kube,
+    desk,
+    clock,
+    log,
+    ready: () => controllers.ready(),
+    record: (event) => events.record(event),
+  });
+  const forget = mirror.onChange((target) => {
+    const branch = mirror.observe(target)?.branch;
+    if (branch !== undefined && branch.failure === undefined && branch.halt === undefined) flux.lookAgain();
+  });
+  if (config.artifactBindAddress !== undefined) flux.start();
+  return {
+    gate: gateOf(desk, mirror, controllers, clock),
+    flux,
+    stop() {
+      forget();
+      flux.stop();
+    },
+  };
+}
+
+function gateOf(desk: GateDesk, mirror: Mirror, controllers: Controllers, clock: Clock): Gate {
+  return {
+    async ask(question, deadlineMs) {
+      const { namespace, name } = question.application;
+      const { answer, mark } = await desk.ask(question, { deadlineMs, appliers: [`${namespace}/${name}`] });
+      // Whoever renders writes nothing; whoever applies next is known to the Application's own door only.
+      mark?.drop();
+      return answer;
+    },
+    async flush(target, deadlineMs) {
+      if (mirror.observe(target) === undefined) return undefined;
+      return await mirror.flush(target, clock.now() + deadlineMs);
+    },
+    ready: () => controllers.ready(),
+  };
+}
+
+function reasonOf(answer: GateAnswer): string {
+  if (answer.decision === 'closed') return answer.reason;
+  return answer.decision === 'open' && !answer.covered ? 'uncovered' : '';
+}
+
+export type StartedDoors =
+  | { readonly kind: 'ok'; stop(): Promise<void> }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export async function startDoors(options: {
+  readonly config: Config;
+  readonly version: string;
+  readonly log: Log;
+  readonly leading: () => Doors | undefined;
+}): Promise<StartedDoors> {
+  const { config, version, log, leading } = options;
+  const { gateBindAddress, gateTokenFile, artifactBindAddress } = config;
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    await Promise.all(stops.map((one) => one()));
+  };
+  if (gateBindAddress !== undefined && gateTokenFile !== undefined) {
+    const started = await startGateServer({
+      address: gateBindAddress,
+      token: async () => (await readFile(gateTokenFile, 'utf8')).trim(),
+      gate: () => leading()?.gate,
+      version,
+      log,
+    });
+    if (started.kind === 'failed') return started;
+    stops.push(started.stop);
+  }
+  if (artifactBindAddress !== undefined) {
+    const { sourceControllerUrl, sourceWatcherUrl } = config;
+    const door = () => leading()?.flux;
+    const address = artifactBindAddress;
+    const started = await startArtifactDoor({ address, sourceControllerUrl, sourceWatcherUrl, door, log });
+    if (started.kind === 'failed') {
+      await stop();
+      return started;
+    }
+    stops.push(started.stop);
+  }
+  return { kind: 'ok', stop };
+}
