@@ -21,6 +21,7 @@ import type { Access } from '../git/credentials.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../telemetry/log.ts';
+import { commitRemoving, isPublished } from './branch-history.ts';
 import { type BranchActions, BranchWorker } from './branch-worker.ts';
 import { CommitWrites, type PlannedOutcome } from './commit-writes.ts';
 import type { HandledUpdate } from './handled.ts';
@@ -106,6 +107,7 @@ export class BranchRun implements BranchActions {
       newBranchParent: () => this.#remote.newBranchParent,
       lastCommitTouching: async (commit, path) =>
         (await repository.history.lastCommitTouching(path, commit))?.commit,
+      commitRemoving: (commit, target, id) => commitRemoving(repository, commit, target, id),
       date: () => clock.date(),
       now: () => clock.now(),
     });
@@ -292,11 +294,8 @@ export class BranchRun implements BranchActions {
   }
 
   /** Whether the remote's branch, as last seen, holds a commit. */
-  async isPublished(commit: string): Promise<boolean> {
-    const { base } = this.worker.state;
-    const { reader, history } = this.#options.repository;
-    if (base.kind !== 'known' || base.tip === null || !(await reader.hasCommit(commit))) return false;
-    return history.isAncestor(commit, base.tip);
+  isPublished(commit: string): Promise<boolean> {
+    return isPublished(this.#options.repository, commit, this.observation().tip);
   }
 
   async #treeAt(commit: string): Promise<Tree | undefined> {

@@ -4,7 +4,7 @@
  */
 import type { CommitResult, ObjectChange, PlannedWrite, TargetKey, Write } from '../core/branch/state.ts';
 import type { IndexCache, Tree, TreeEntry } from '../core/folder/index.ts';
-import { objectKey } from '../core/identity.ts';
+import { type ObjectId, objectKey } from '../core/identity.ts';
 import { type Change, type Plan, plan } from '../core/plan/index.ts';
 import { refuse } from '../core/refusal.ts';
 import { diskFailure } from '../git/failure.ts';
@@ -12,6 +12,7 @@ import type { CommitSpec } from '../git/import-stream.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Log } from '../telemetry/log.ts';
 import { commitMessage } from './commit-message.ts';
+import { namedNotices } from './foreign-commit.ts';
 import type { JournalEntry } from './journal.ts';
 import { OverlayTree } from './overlay-tree.ts';
 import { coreFailureReason } from './remote-branch.ts';
@@ -35,6 +36,8 @@ export interface CommitContext {
   newBranchParent(): string | null;
   /** The commit that last touched a path at or before a commit. */
   lastCommitTouching(commit: string, path: string): Promise<string | undefined>;
+  /** The commit that removed an object's document from a target's folder, at or before a commit. */
+  commitRemoving(commit: string, target: TargetRun, id: ObjectId): Promise<string | undefined>;
   date(): Date;
   /** Milliseconds of any one clock. */
   now(): number;
@@ -142,7 +145,7 @@ export class CommitWrites {
       this.#outcomes.set(write.sequence, { plan: emptyPlan, done: write.changes });
       return undefined;
     }
-    const result = await this.#planSafely(write, target, tree);
+    const result = await this.#nameCommits(await this.#planSafely(write, target, tree), target, parent);
     const edits = result.edits.map(({ path, content }) => ({ path, content: content ?? null }));
     const refused = new Set(
       result.outcomes.filter(({ outcome }) => outcome === 'refused').map(({ object }) => objectKey(object)),
@@ -210,6 +213,15 @@ export class CommitWrites {
       });
     }
     return changes;
+  }
+
+  async #nameCommits(planned: Plan, target: TargetRun, parent: string | null): Promise<Plan> {
+    if (parent === null || planned.notices.length === 0) return planned;
+    const notices = await namedNotices(planned, {
+      touching: (path) => this.#context.lastCommitTouching(parent, path),
+      removing: (id) => this.#context.commitRemoving(parent, target, id),
+    });
+    return { ...planned, notices };
   }
 
   async #foreignCommit(parent: string | null, path: string): Promise<string | undefined> {

@@ -204,6 +204,7 @@ class RunningMirror implements Mirror {
       isSensitive: ({ group, resource }) => this.#isSensitive(group, resource),
       documentAt: (commit, object) => branch.documentAt(target.spec.path, commit, object),
       isPublished: (commit) => branch.isPublished(commit),
+      tip: () => branch.observation().tip,
       hasCommit: (commit) => repository.reader.hasCommit(commit),
       event: (type, reason, message) => this.#tell({ target: spec.key, type, reason, message }),
     });

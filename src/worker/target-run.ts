@@ -24,7 +24,7 @@ import {
   type ResourceType,
 } from '../core/plan/index.ts';
 import type { Refusal } from '../core/refusal.ts';
-import { applierOwner } from '../core/sanitize/index.ts';
+import { applierOwner, sanitize } from '../core/sanitize/index.ts';
 import { parseTemplate, type Template } from '../core/template/index.ts';
 import type { Message } from '../core/template/message.ts';
 import { collectionKey, type StreamState } from '../kube/collection.ts';
@@ -43,6 +43,8 @@ export interface TargetRunOptions {
   documentAt(commit: string, object: { id: ObjectId; namespaced: boolean }): Promise<JsonObject | undefined>;
   /** Whether the remote's branch holds a commit. */
   isPublished(commit: string): Promise<boolean>;
+  /** The remote's branch as last seen. */
+  tip(): string | null | undefined;
   /** Whether our repository holds a commit. */
   hasCommit(commit: string): Promise<boolean>;
   event(type: 'Normal' | 'Warning', reason: string, message: string): void;
@@ -116,8 +118,7 @@ export class TargetRun {
     const applier = await this.#applier(live);
     const applierKnown = applier.kind === 'applies' || applier.kind === 'unknown';
     const managers = { appliers: applierKnown ? appliersOf(live) : [], ignore: this.#spec.ignoreManagers };
-    const asked = base === undefined && applier.kind === 'applies';
-    const candidates = asked ? await this.#documentsAt(this.#candidateCommits(applier), change.id) : [];
+    const candidates = base === undefined ? await this.#candidates(applier, change) : [];
     return {
       kind: 'upsert',
       live,
@@ -285,10 +286,19 @@ export class TargetRun {
     return this.#options.facts.applier(owner, { repository: access.url.key, branch, path });
   }
 
-  #candidateCommits(applier: Applier): string[] {
+  /** What the applier may have applied, where nothing else is left to compare with. */
+  async #candidates(applier: Applier, { id, live }: ObjectChange): Promise<JsonObject[]> {
+    if (live === undefined || (applier.kind !== 'applies' && applier.kind !== 'unknown')) return [];
     const revisions = applier.kind === 'applies' ? applier.revisions : [];
-    const { lastPushedCommit } = this.#spec;
-    return [...new Set([...revisions, ...(lastPushedCommit === undefined ? [] : [lastPushedCommit])])];
+    for (const revision of revisions) {
+      if (!(await this.#options.hasCommit(revision))) continue;
+      const { lastPushedCommit } = this.#spec;
+      const pushed = lastPushedCommit === undefined ? [] : [lastPushedCommit];
+      return this.#documentsAt([...new Set([...revisions, ...pushed])], id);
+    }
+    // Nobody knows what it applied, so it may be all of what is live; only what a person owns is an edit.
+    const tip = this.#options.tip();
+    return [...(await this.#documentsAt(typeof tip === 'string' ? [tip] : [], id)), sanitize(live)];
   }
 
   /** Only a changed replica count asks: nothing else of an object is an autoscaler's. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type Commit, diff, log, tip } from '../cluster/repository.ts';
 import { until } from '../cluster/wait.ts';
-import type { World } from './sidecar.ts';
+import type { Sidecar, World } from './sidecar.ts';
 
 /** Long enough for a busy machine; a test that passes never waits that long. */
 export const patience = { timeoutMs: 60_000, intervalMs: 20 };
@@ -172,4 +172,31 @@ export function configMap(name: string, data: Readonly<Record<string, string>>):
   return ['apiVersion: v1', 'kind: ConfigMap', 'metadata:', `  name: ${name}`, 'data:', ...lines, ''].join(
     '\n',
   );
+}
+
+/** A number the process tells about itself: the sum of a metric's series whose labels fit. */
+export async function metric(sidecar: Sidecar, name: string, labels = ''): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${sidecar.metricsPort}/metrics`)).text();
+  const series = text.split('\n').filter((line) => line.startsWith(`gitopsreverser_${name}{`));
+  return series
+    .filter((line) => line.includes(labels))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
+
+/** Asks for Git to be read again and a new snapshot, and waits until every collection of the target was read. */
+export async function resync(
+  world: World,
+  sidecar: Sidecar,
+  name: string,
+  collections: number,
+): Promise<void> {
+  const snapshots = () => metric(sidecar, 'watch_replay_duration_seconds_count');
+  const before = await snapshots();
+  await annotate(world, 'gittarget', name, 'requestedAt');
+  await until(
+    `${collections} new snapshots of ${name}`,
+    async () => (await snapshots()) >= before + collections,
+    patience,
+  );
+  await flush(world, name);
 }
