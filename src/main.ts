@@ -1,4 +1,11 @@
-/** Process start: command line -> configuration -> wiring -> run -> graceful stop. */
-import { program } from './cli/program.ts';
+#!/usr/bin/env node
+/** Process start: the Node that runs must be new enough before anything else is even loaded; then the command line. */
+import { nodeTooOld } from './cli/version.ts';
 
+const problem = nodeTooOld(process.versions.node);
+if (problem !== undefined) {
+  console.error(problem);
+  process.exit(2);
+}
+const { program } = await import('./cli/program.ts');
 await program().parseAsync(process.argv);

@@ -7,14 +7,13 @@ import { generateCommand } from './generate.ts';
 import { planCommand } from './plan.ts';
 import { runCommand } from './run.ts';
 import { statusCommand } from './status.ts';
-import { nodeTooOld, version } from './version.ts';
+import { version } from './version.ts';
 
 export function program(): Command {
   const root = new Command('gitops-reverser')
     .description('Writes live Kubernetes edits into the manifests that made the objects.')
     .showHelpAfterError('(add --help for the options)')
     .version(version, '-V, --version', 'print the version')
-    .hook('preAction', refuseOldNode)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
   root.addCommand(runCommand());
   root.addCommand(planCommand());
@@ -29,11 +28,4 @@ export function program(): Command {
 
 function versionCommand(): Command {
   return new Command('version').description('print the version').action(() => console.log(version));
-}
-
-function refuseOldNode(): void {
-  const problem = nodeTooOld(process.versions.node);
-  if (problem === undefined) return;
-  console.error(problem);
-  process.exit(2);
 }
