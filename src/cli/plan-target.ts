@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type PlacementSpec, validatePlacement } from '../core/folder/index.ts';
 import type { PruneMode } from '../core/plan/index.ts';
+import { isRecipient } from '../core/sealed/index.ts';
 import { BadInput } from './bad-input.ts';
 import { readValues } from './plan-objects.ts';
 
@@ -11,9 +12,16 @@ export interface TargetSettings {
   readonly prune: PruneMode;
   /** Globs of managers whose fields are no edits. */
   readonly ignoreManagers: readonly string[];
+  /** age public keys of `encryption`. Its Secret cannot be read here. */
+  readonly recipients: readonly string[];
 }
 
-export const defaultTarget: TargetSettings = { placement: {}, prune: 'OnEvent', ignoreManagers: [] };
+export const defaultTarget: TargetSettings = {
+  placement: {},
+  prune: 'OnEvent',
+  ignoreManagers: [],
+  recipients: [],
+};
 
 /** Only the fields that decide something here; the rest is the API server's to check. */
 const schema = z.object({
@@ -30,6 +38,16 @@ const schema = z.object({
     serializeNamespace: z.boolean().optional(),
     prune: z.object({ mode: z.enum(['Never', 'OnEvent', 'Always']).optional() }).optional(),
     ignoreManagers: z.array(z.string()).optional(),
+    encryption: z
+      .object({
+        age: z
+          .object({
+            enabled: z.boolean().optional(),
+            recipients: z.object({ publicKeys: z.array(z.string()).optional() }).optional(),
+          })
+          .optional(),
+      })
+      .optional(),
   }),
 });
 
@@ -44,6 +62,10 @@ export async function readTarget(file: string): Promise<TargetSettings> {
     throw new BadInput(`${file}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not a GitTarget'}`);
   }
   const { spec } = parsed.data;
+  const age = spec.encryption?.age;
+  const recipients = (age?.enabled === true ? age.recipients?.publicKeys : undefined) ?? [];
+  if (!recipients.every(isRecipient))
+    throw new BadInput(`${file}: spec.encryption.age.recipients.publicKeys: not an age recipient (age1...)`);
   const placement: PlacementSpec = {
     ...(spec.placement?.byType === undefined ? {} : { byType: spec.placement.byType }),
     ...(spec.placement?.default === undefined ? {} : { default: spec.placement.default }),
@@ -56,5 +78,6 @@ export async function readTarget(file: string): Promise<TargetSettings> {
     ...(spec.serializeNamespace === undefined ? {} : { serializeNamespace: spec.serializeNamespace }),
     prune: spec.prune?.mode ?? 'OnEvent',
     ignoreManagers: spec.ignoreManagers ?? [],
+    recipients,
   };
 }

@@ -16,10 +16,11 @@ import { type GivenObjects, readChanges } from './plan-changes.ts';
 import { printDiff } from './plan-diff.ts';
 import { readObjectFolder } from './plan-objects.ts';
 import { linesFor, reportOf } from './plan-output.ts';
+import { type SealingFlags, withSealer } from './plan-sealing.ts';
 import { defaultTarget, readTarget } from './plan-target.ts';
 import { writeEdits } from './plan-write.ts';
 
-interface Flags extends GivenObjects {
+interface Flags extends GivenObjects, SealingFlags {
   readonly repoRoot?: string;
   readonly target?: string;
   readonly crds?: readonly string[];
@@ -37,7 +38,10 @@ export function planCommand(): Command {
     .argument('<folder>', 'the folder of manifests')
     .option('--live <file...>', 'live objects: YAML or JSON, lists too, - for standard input', [])
     .option('--repo-root <dir>', 'repository root (default: next folder upwards with .git, else the folder)')
-    .option('--target <file>', 'a GitTarget: placement, prune, serializeNamespace, ignoreManagers')
+    .option(
+      '--target <file>',
+      'a GitTarget: placement, prune, encryption, serializeNamespace, ignoreManagers',
+    )
     .option('--previous <file...>', 'live objects as last handled; one that is not in --live is deleted')
     .option(
       '--deleted <object>',
@@ -78,9 +82,9 @@ async function planFolder(folder: string, flags: Flags): Promise<number> {
   const crdObjects = (await Promise.all((flags.crds ?? []).map(readObjectFolder))).flat();
   const { isApplied, isSubstituted } = await readAppliers(repository, flags.fluxKustomization);
   const changes = await readChanges(flags, isApplied);
-  const { ignoreManagers, ...settings } = target;
+  const { ignoreManagers, recipients, ...settings } = target;
   const crds = crdSchemasOf(crdObjects);
-  const options: PlanOptions = {
+  const options: Omit<PlanOptions, 'sealer'> = {
     ...settings,
     folder: repository.folder,
     managers: { appliers: Object.values(knownAppliers).flat(), ignore: ignoreManagers },
@@ -92,7 +96,9 @@ async function planFolder(folder: string, flags: Flags): Promise<number> {
     bootstrap: false,
     cache: createIndexCache(1_000_000),
   };
-  const planned = await plan(repository.tree, changes, options);
+  const planned = await withSealer(flags, recipients, (sealer) =>
+    plan(repository.tree, changes, { ...options, sealer }),
+  );
   const before = new Map<string, Uint8Array>();
   for (const { path, action } of planned.edits) {
     if (action !== 'create') before.set(path, await repository.tree.read(path));

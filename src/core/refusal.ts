@@ -58,8 +58,14 @@ export const refusalReasons = {
   EncryptionNotConfigured: 'platform-operator',
   /** A sensitive object never joins an existing plaintext file. */
   SensitiveAppend: 'platform-operator',
-  /** The document is encrypted; its ciphertext is never edited in place. */
+  /** The document is encrypted, and what the edit would change cannot be told or opened. */
   EncryptedDocument: 'platform-operator',
+  /** A sensitive object stands in Git in plain text; nothing of it is written before somebody encrypts it there. */
+  SensitiveInPlainText: 'repository-author',
+  /** No rule of .sops.yaml matches the path, or what it encrypts is not enough. */
+  SealingRuleMissing: 'repository-author',
+  /** The sops program is missing or failed. */
+  SealingFailed: 'platform-operator',
   /** The file is larger or deeper than what we read. */
   TooLarge: 'repository-author',
   /** The object was not changed by us: a foreign commit added, moved or changed its document since. */

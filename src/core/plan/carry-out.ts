@@ -2,7 +2,14 @@
  * Carries decisions out on file buffers: edits, then removals, then new documents. Every file is proved before it counts;
  * a file that does not prove is left as it was and its objects are refused, the rest of the batch goes on.
  */
-import { batchScope, bootstrapFiles, compareText, joinPath, parsedFile } from '../folder/index.ts';
+import {
+  batchScope,
+  bootstrapFiles,
+  compareText,
+  joinPath,
+  parsedFile,
+  sopsConfig,
+} from '../folder/index.ts';
 import { describeObject, type ObjectId } from '../identity.ts';
 import { encodeFile, type ReadDocument } from '../yaml/index.ts';
 import {
@@ -17,6 +24,7 @@ import {
 } from './buffer.ts';
 import { type Context, type Decision, refused } from './decision.ts';
 import type { EditedField, PlannedEdit } from './types.ts';
+import { notAlone, writeSealed } from './write-sealed.ts';
 
 /** The index judges larger files by rules of its own. */
 const maxKeptBytes = 1024 * 1024;
@@ -34,29 +42,48 @@ export async function carryOut(context: Context, decisions: readonly Decision[])
   const checked = withoutTwins(context, decisions);
   const settled = new Map<Decision, Decision>();
   const edits: PlannedEdit[] = [];
-  for (const [path, changes] of byPath(checked)) {
+  const files = byPath(checked);
+  for (const [path, changes] of files) {
     const pause = context.options.pause?.();
     if (pause !== undefined) await pause;
     const { edit, outcomes } = await writeFile(context, path, changes);
     for (const [decision, outcome] of outcomes) settled.set(decision, outcome);
     if (edit !== undefined) edits.push(edit);
   }
-  if (edits.length > 0) edits.push(...bootstrap(context, edits));
+  let isForRecipients = false;
+  for (const decision of checked) {
+    if (decision.kind !== 'seal') continue;
+    const sealed = await writeSealed(context, decision, files.has(decision.path));
+    if (sealed.outcome !== undefined) settled.set(decision, sealed.outcome);
+    if (sealed.edit !== undefined) edits.push(sealed.edit);
+    isForRecipients ||= sealed.isForRecipients === true;
+  }
+  if (edits.length > 0) edits.push(...bootstrap(context, edits, isForRecipients));
   edits.sort((a, b) => compareText(a.path, b.path));
   return { edits, settled: checked.map((decision) => settled.get(decision) ?? decision) };
 }
 
 /** New paths of one batch must not be twins of each other either; the first one in identity order is kept. */
 function withoutTwins({ index }: Context, decisions: readonly Decision[]): Decision[] {
-  if (!decisions.some(({ kind }) => kind === 'create')) return [...decisions];
+  if (!decisions.some(isNew)) return [...decisions];
   const scope = batchScope(index.scope());
+  const sealed = new Set<string>();
   return decisions.map((decision) => {
-    if (decision.kind !== 'create') return decision;
+    if (!isNew(decision)) return decision;
+    if (decision.kind === 'seal' && sealed.has(decision.path))
+      return notAlone(decision.object, decision.path);
+    if (decision.kind === 'seal') sealed.add(decision.path);
     const check = scope.claim(decision.path);
     if (check.ok) return decision;
     const text = `${describeObject(decision.object)} has no usable path: ${check.message}`;
     return refused(decision.object, check.reason, text, decision.path);
   });
+}
+
+type NewDocument = Extract<Decision, { kind: 'create' | 'seal' }>;
+
+function isNew(decision: Decision): decision is NewDocument {
+  return decision.kind === 'create' || (decision.kind === 'seal' && decision.document === undefined);
 }
 
 function byPath(decisions: readonly Decision[]): Map<string, Change[]> {
@@ -155,9 +182,15 @@ function written(
 }
 
 /** Only for a folder that the branch does not have yet, and never over a path that is planned. */
-function bootstrap({ index, options }: Context, edits: readonly PlannedEdit[]): PlannedEdit[] {
+function bootstrap(
+  { index, options }: Context,
+  edits: readonly PlannedEdit[],
+  isForRecipients: boolean,
+): PlannedEdit[] {
   if (!options.bootstrap || !index.isEmpty) return [];
-  return bootstrapFiles()
+  const rules =
+    isForRecipients && options.sealer !== undefined ? [sopsConfig(options.sealer.recipients)] : [];
+  return [...bootstrapFiles(), ...rules]
     .map(({ path, text }) => ({ path: joinPath(options.folder, path), text }))
     .filter(({ path }) => edits.every((edit) => edit.path !== path))
     .map(({ path, text }) => ({

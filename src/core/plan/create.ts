@@ -12,8 +12,10 @@ import { describeObject, metadataMap, type ObjectId } from '../identity.ts';
 import type { JsonObject } from '../json.ts';
 import type { RefusalReason } from '../refusal.ts';
 import { applierOwner } from '../sanitize/index.ts';
+import { Concealed } from '../sealed/index.ts';
 import { type Context, type Decision, refused } from './decision.ts';
 import { withoutNamespace } from './namespace.ts';
+import { lostContent } from './sealed.ts';
 
 export async function decideCreate(
   context: Context,
@@ -23,7 +25,8 @@ export async function decideCreate(
 ): Promise<Decision> {
   const { options } = context;
   const name = describeObject(object);
-  if (options.isSensitive(object)) {
+  const sensitive = options.isSensitive(object);
+  if (sensitive && options.sealer === undefined) {
     const text = `${name} is sensitive, and encryption is not set up; it is never written in plain text`;
     return refused(object, 'EncryptionNotConfigured', text);
   }
@@ -35,6 +38,7 @@ export async function decideCreate(
   const place = placeOf(context, object, desired);
   if (!place.ok) return refused(object, place.reason, place.message, place.path);
   const document = options.serializeNamespace === false ? withoutNamespace(desired) : desired;
+  if (sensitive) return sealNew(object, live, { path: place.path, document, fields });
   return {
     kind: 'create',
     object,
@@ -43,6 +47,15 @@ export async function decideCreate(
     fields,
     overwritten: [],
   };
+}
+
+function sealNew(
+  object: ObjectId,
+  live: JsonObject,
+  { path, document, fields }: { path: string; document: JsonObject; fields: readonly string[] },
+): Decision {
+  const problem = lostContent(object, path, live);
+  return problem ?? { kind: 'seal', object, path, desired: new Concealed(document), fields, overwritten: [] };
 }
 
 async function possibleTwin(
@@ -95,6 +108,10 @@ function placeOf({ index, options }: Context, object: ObjectId, desired: JsonObj
     return { ok: false, reason: 'InvalidPath', message, path };
   }
   const file = index.files.get(path);
+  if (file !== undefined && options.isSensitive(object)) {
+    const message = `${name} needs a file of its own, and ${path} is there already; let the placement name every object`;
+    return { ok: false, reason: 'SensitiveAppend', message, path };
+  }
   const problem = file === undefined ? undefined : appendProblem(file);
   if (problem === undefined) return { ok: true, path };
   return {

@@ -3,6 +3,7 @@ import {
   createIndexCache,
   type FolderIndex,
   folderLayout,
+  type IndexedDocument,
   indexFolder,
   scaleTarget,
   type Tree,
@@ -56,6 +57,7 @@ async function planDocuments(
   const notices: Notice[] = [];
   const reader = createReader(tree, index);
   const context: Context = {
+    tree,
     index,
     layout,
     reader,
@@ -117,7 +119,8 @@ async function decideAll(context: Context, batch: Batch): Promise<Decision[]> {
         : await decideDelete(context, change);
     decisions.push(decision);
     decided.add(objectKey(object));
-    if (decision.kind === 'edit' || decision.kind === 'remove') decided.add(objectKey(decision.document.id));
+    const document = documentOf(decision);
+    if (document !== undefined) decided.add(objectKey(document.id));
   }
   for (const sweep of batch.sweeps) {
     for (const decision of decideSweep(context, sweep)) {
@@ -132,8 +135,10 @@ async function decideAll(context: Context, batch: Batch): Promise<Decision[]> {
 /** A document that states no namespace cannot follow the objects of two. */
 function withoutSharedDocuments(decisions: readonly Decision[]): Decision[] {
   const users = new Map<string, number>();
-  const placeOf = (one: Decision) =>
-    one.kind === 'edit' || one.kind === 'remove' ? `${one.document.index} ${one.document.path}` : undefined;
+  const placeOf = (one: Decision) => {
+    const document = documentOf(one);
+    return document === undefined ? undefined : `${document.index} ${document.path}`;
+  };
   for (const decision of decisions) {
     const place = placeOf(decision);
     if (place !== undefined) users.set(place, (users.get(place) ?? 0) + 1);
@@ -141,11 +146,16 @@ function withoutSharedDocuments(decisions: readonly Decision[]): Decision[] {
   return decisions.map((decision) => {
     const place = placeOf(decision);
     if (place === undefined || (users.get(place) ?? 0) < 2) return decision;
-    if (decision.kind !== 'edit' && decision.kind !== 'remove') return decision;
-    const { path } = decision.document;
+    const path = documentOf(decision)?.path ?? '';
     const text = `${describeObject(decision.object)} shares its document in ${path} with an object of another namespace; write the namespace into the document`;
     return refused(decision.object, 'AmbiguousNamespace', text, path);
   });
+}
+
+/** The document that the decision changes or removes. */
+function documentOf(decision: Decision): IndexedDocument | undefined {
+  const { kind } = decision;
+  return kind === 'edit' || kind === 'remove' || kind === 'seal' ? decision.document : undefined;
 }
 
 function outcomeOf(decision: Decision): ObjectOutcome {
@@ -155,6 +165,7 @@ function outcomeOf(decision: Decision): ObjectOutcome {
     case 'remove':
       return { object, outcome: 'written', path: decision.document.path };
     case 'create':
+    case 'seal':
       return { object, outcome: 'written', path: decision.path };
     case 'refuse':
       return { object, outcome: 'refused', ...pathOf(decision.refusal.path) };

@@ -15,6 +15,7 @@ import { intentOf } from '../intent/index.ts';
 import type { JsonObject } from '../json.ts';
 import { type Context, type Decision, refused, schemaOf } from './decision.ts';
 import { asLive } from './namespace.ts';
+import { openDocument, sharedFile } from './sealed.ts';
 import type { Delete, Sweep } from './types.ts';
 
 export async function decideDelete(context: Context, change: Delete): Promise<Decision> {
@@ -26,6 +27,8 @@ export async function decideDelete(context: Context, change: Delete): Promise<De
   if (context.options.prune === 'Never') return { kind: 'retained', object, path: document.path };
   const { layout } = context;
   if (layout.kind === 'refused') return refused(object, layout.reason, layout.message, layout.path);
+  const shared = sharedFile(context, object, document);
+  if (shared !== undefined) return shared;
   if (await isStillAsHandled(context, change, document)) return { kind: 'remove', object, document };
   const text = `${describeObject(object)} was deleted live, but its document in ${document.path} was changed in Git since it was last handled; it stays until somebody decides`;
   return refused(object, 'DocumentChangedSince', text, document.path);
@@ -65,7 +68,7 @@ function sweptOut(context: Context, object: ObjectId, document: IndexedDocument,
   if (context.options.prune !== 'Always') return { kind: 'retained', object, path };
   const { layout } = context;
   if (layout.kind === 'refused') return refused(object, layout.reason, layout.message, layout.path);
-  return { kind: 'remove', object, document };
+  return sharedFile(context, object, document) ?? { kind: 'remove', object, document };
 }
 
 async function withoutDocument(context: Context, object: ObjectId): Promise<Decision> {
@@ -92,10 +95,15 @@ async function isStillAsHandled(
   if (documentBlob !== undefined && context.index.files.get(document.path)?.entry.id === documentBlob)
     return true;
   if (handled === undefined) return documentBlob === undefined;
+  const written = document.encrypted ? await opened(context, document) : await context.reader.value(document);
   // Ciphertext cannot be compared with what was live.
-  if (document.encrypted) return false;
-  const stated = asLive(await context.reader.value(document), change.id.namespace);
-  return statesOnly(context, change.id, stated, handled);
+  if (written === undefined) return false;
+  return statesOnly(context, change.id, asLive(written, change.id.namespace), handled);
+}
+
+async function opened(context: Context, document: IndexedDocument): Promise<JsonObject | undefined> {
+  const found = await openDocument(context, document);
+  return found.kind === 'opened' ? found.document.reveal() : undefined;
 }
 
 function statesOnly(context: Context, object: ObjectId, stated: JsonObject, handled: JsonObject): boolean {

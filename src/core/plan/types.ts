@@ -6,6 +6,7 @@ import type { CrdSchemas } from '../intent/schema/index.ts';
 import type { JsonObject } from '../json.ts';
 import type { KustomizeOptions } from '../kustomize/index.ts';
 import type { Refusal } from '../refusal.ts';
+import type { Sealer } from '../sealed/index.ts';
 import type { ResourceType } from './resource.ts';
 
 /** The live object as the API server returns it. */
@@ -14,6 +15,13 @@ export interface Upsert {
   readonly live: JsonObject;
   /** The sanitized live object as it was last handled. */
   readonly handled?: JsonObject;
+  /**
+   * Id of the file's blob when the object was last handled, for an object of which only a digest is kept: it was handled, and it
+   * has changed since.
+   */
+  readonly documentBlob?: string;
+  /** A person asked to have the live state written as it is. Decides only where Git's state cannot be read. */
+  readonly asked?: boolean;
   /** Documents at revisions the applier may have applied, when there is no handled state. */
   readonly candidates?: readonly JsonObject[];
   /** False: nobody applies this folder, it is a mirror. */
@@ -61,6 +69,13 @@ export interface PlanOptions {
   readonly managers: ManagerRules;
   readonly crds?: CrdSchemas;
   readonly isSensitive: (id: ObjectId) => boolean;
+  /** Opens and seals documents. Without it nothing sealed is read and nothing sensitive is written. */
+  readonly sealer?: Sealer;
+  /**
+   * A sealed document that no key opens and whose object is seen for the first time counts as what is live. False: it is refused,
+   * since nobody remembers it for the next time.
+   */
+  readonly adoptsUnread?: boolean;
   /** Discovery; `builtinResource` is the fall-back for callers without one. */
   readonly resourceOf: (apiVersion: string, kind: string) => ResourceType | undefined;
   /** The applier replaces `${…}` after Git (Flux postBuild). A field that holds such a token is not written over. */

@@ -1,16 +1,22 @@
 /** A live object that is there: nothing to do, an edit of its document, a new document, or a refusal. */
-import { findDocument, isAutoscaled, type Lookup } from '../folder/index.ts';
-import { describeObject, type ObjectId, objectKey } from '../identity.ts';
-import { type FieldChange, type Intent, intentOf } from '../intent/index.ts';
+import { findDocument, type Lookup } from '../folder/index.ts';
+import { describeObject, type ObjectId } from '../identity.ts';
+import type { FieldChange } from '../intent/index.ts';
 import { equalJson, type JsonObject } from '../json.ts';
 import { isTerminating, neverMirrored } from '../sanitize/index.ts';
+import { Concealed } from '../sealed/index.ts';
+import { ask } from './ask.ts';
 import { decideCreate } from './create.ts';
 import { type Context, type Decision, refused, schemaOf, tell } from './decision.ts';
 import { asLive, asWritten } from './namespace.ts';
+import { openDocument, sealedProblem } from './sealed.ts';
+import { decideUnread } from './sealed-unread.ts';
 import { tokenIn } from './token.ts';
 import type { Upsert } from './types.ts';
 import { filled, unfilled } from './variables.ts';
 import { carryOver } from './version.ts';
+
+type Found = Exclude<Lookup, { kind: 'none' }>;
 
 export async function decideUpsert(context: Context, change: Upsert, object: ObjectId): Promise<Decision> {
   const message = neverMirrored(change.live);
@@ -29,10 +35,41 @@ export async function decideUpsert(context: Context, change: Upsert, object: Obj
   if (lookup.kind === 'none') return await withoutDocument(context, change, object);
   if (lookup.document.encrypted) {
     if (!isEditedSinceHandled(context, change, object)) return unchanged;
-    const text = `${describeObject(object)} is encrypted in ${path}, and encryption is not set up`;
-    return refused(object, 'EncryptedDocument', text, path);
+    return await withSealedDocument(context, change, object, lookup);
   }
-  return await withDocument(context, change, object, lookup);
+  const written = await context.reader.value(lookup.document);
+  return withDocument(context, change, object, lookup, written);
+}
+
+async function withSealedDocument(
+  context: Context,
+  change: Upsert,
+  object: ObjectId,
+  lookup: Found,
+): Promise<Decision> {
+  const { document } = lookup;
+  const problem = sealedProblem(context, object, document, change.live);
+  if (problem !== undefined) return problem;
+  const opened = await openDocument(context, document);
+  if (opened.kind === 'failed') {
+    const text = `${describeObject(object)} cannot be opened in ${document.path}: ${opened.message}`;
+    return refused(object, opened.reason, text, document.path);
+  }
+  if (opened.kind === 'unavailable')
+    return await decideUnread(context, change, object, document, opened.message);
+  const decision = withDocument(context, change, object, lookup, opened.document.reveal());
+  if (decision.kind !== 'edit') return decision;
+  const { desired, fields, overwritten } = decision;
+  return {
+    kind: 'seal',
+    object,
+    path: document.path,
+    document,
+    desired: new Concealed(desired),
+    opened: opened.document,
+    fields,
+    overwritten,
+  };
 }
 
 async function withoutDocument(context: Context, change: Upsert, object: ObjectId): Promise<Decision> {
@@ -46,14 +83,15 @@ async function withoutDocument(context: Context, change: Upsert, object: ObjectI
   return await decideCreate(context, object, change.live, { desired: intent.desired, fields });
 }
 
-async function withDocument(
+/** `written` is the document as Git has it, opened when it is sealed. */
+function withDocument(
   context: Context,
   change: Upsert,
   object: ObjectId,
-  lookup: Exclude<Lookup, { kind: 'none' }>,
-): Promise<Decision> {
+  lookup: Found,
+  written: JsonObject,
+): Decision {
   const { path, apiVersion } = lookup.document;
-  const written = await context.reader.value(lookup.document);
   const made = filled(context, written, change.live);
   const document = asLive(made, object.namespace);
   const isOtherVersion = apiVersion !== change.live.apiVersion;
@@ -89,40 +127,25 @@ async function withDocument(
 function editProblem(
   context: Context,
   object: ObjectId,
-  lookup: Exclude<Lookup, { kind: 'none' }>,
+  lookup: Found,
   fields: readonly FieldChange[],
 ): Decision | undefined {
-  const { path } = lookup.document;
+  const { path, encrypted } = lookup.document;
   const name = describeObject(object);
   if (lookup.kind === 'not-editable') {
     return refused(object, 'NotEditable', `${name} cannot be edited in ${path}: ${lookup.reason}`, path);
   }
-  if (context.options.isSensitive(object)) {
-    const text = `${name} is sensitive and stands in ${path} in plain text; without encryption nothing of it is written`;
-    return refused(object, 'EncryptionNotConfigured', text, path);
+  if (context.options.isSensitive(object) && !encrypted) {
+    const text = `${name} is sensitive and stands in ${path} in plain text; encrypt it there with sops, and its edits are written`;
+    return refused(object, 'SensitiveInPlainText', text, path);
   }
   if (context.options.isSubstituted !== true) return undefined;
   const field = fields.find(({ before }) => before !== undefined && tokenIn(before) !== undefined);
   if (field === undefined) return undefined;
-  const text = `${field.where} of ${name} holds ${tokenIn(field.before ?? null)} in ${path}, which is replaced after Git, and the live value differs; change the variable or write the value into the file`;
+  // What stands in a sealed document is not shown, not even a part of it that looks like a variable.
+  const token = encrypted ? 'a variable' : tokenIn(field.before ?? null);
+  const text = `${field.where} of ${name} holds ${token} in ${path}, which is replaced after Git, and the live value differs; change the variable or write the value into the file`;
   return refused(object, 'RenderDoesNotMatchLive', text, path);
-}
-
-function ask(context: Context, change: Upsert, object: ObjectId, document: JsonObject | undefined): Intent {
-  const { options, index, autoscaled } = context;
-  return intentOf({
-    live: change.live,
-    handled: change.handled,
-    document,
-    ...(change.candidates === undefined
-      ? {}
-      : { candidates: change.candidates.map((one) => filled(context, one, change.live)) }),
-    applierKnown: change.applierKnown,
-    schema: schemaOf(change.live, options.crds),
-    managers: change.managers ?? options.managers,
-    autoscaled:
-      change.autoscaled === true || autoscaled.has(objectKey(object)) || isAutoscaled(index, object),
-  });
 }
 
 /** Whether anything of the object is an edit, told without its document. Unknown without handled state, so true. */
