@@ -6,6 +6,7 @@ import type { Tree } from '../core/folder/index.ts';
 import { parseApiVersion } from '../core/identity.ts';
 import { knownAppliers } from '../core/intent/index.ts';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { type PostBuild, postBuildOf, substituteSources } from '../core/kustomize/index.ts';
 import { applierOwner } from '../core/sanitize/index.ts';
 import { decodeFile, readDocuments } from '../core/yaml/index.ts';
 import { BadInput } from './bad-input.ts';
@@ -32,6 +33,16 @@ export interface Appliers {
   isApplied(live: JsonObject): boolean;
   /** Whether Flux replaces `${…}` after Git: the folder's Kustomization has a postBuild. */
   readonly isSubstituted: boolean;
+  /** Somebody named applies the very folder. */
+  readonly isFolderApplied: boolean;
+  /** What is filled in, when one Kustomization alone applies the folder. */
+  readonly postBuild?: PostBuild;
+}
+
+interface Applier {
+  /** The file that holds it. */
+  readonly path: string;
+  readonly object: JsonObject;
 }
 
 /**
@@ -44,27 +55,61 @@ export async function readAppliers(
 ): Promise<Appliers> {
   const appliers =
     kustomization === undefined ? await appliersIn(tree, folder) : await givenIn(kustomization);
+  const substituting = appliers.filter(({ object: { spec } }) => isObject(spec) && isObject(spec.postBuild));
+  const postBuild = appliers.length === 1 ? await postBuildOfFirst(tree, substituting) : undefined;
   return {
     isApplied: (live) => appliers.length > 0 || isMarked(live),
-    isSubstituted: appliers.some(({ spec }) => isObject(spec) && isObject(spec.postBuild)),
+    isSubstituted: substituting.length > 0,
+    isFolderApplied: appliers.length > 0,
+    ...(postBuild === undefined ? {} : { postBuild }),
   };
 }
 
-async function givenIn(file: string): Promise<JsonObject[]> {
-  const found = (await readObjects(file)).objects.filter(isFluxKustomization);
-  if (found.length === 0) throw new BadInput(`${file}: holds no Flux Kustomization`);
-  return found;
+async function postBuildOfFirst(tree: Tree, [first]: readonly Applier[]): Promise<PostBuild | undefined> {
+  if (first === undefined) return undefined;
+  const names = substituteSources(first.object);
+  const sources = names.length === 0 ? [] : await objectsIn(tree, (object) => isSource(object, names));
+  return postBuildOf(
+    first.object,
+    sources.map(({ object }) => object),
+    first.path,
+  );
 }
 
-async function appliersIn(tree: Tree, folder: string): Promise<JsonObject[]> {
-  const found: JsonObject[] = [];
+/** Offline the values are those of Git. */
+function isSource({ apiVersion, kind, metadata }: JsonObject, names: readonly string[]): boolean {
+  const name = isObject(metadata) && typeof metadata.name === 'string' ? metadata.name : '';
+  return apiVersion === 'v1' && names.includes(`${String(kind)}/${name}`);
+}
+
+async function givenIn(file: string): Promise<Applier[]> {
+  const found = (await readObjects(file)).objects.filter(isFluxKustomization);
+  if (found.length === 0) throw new BadInput(`${file}: holds no Flux Kustomization`);
+  return found.map((object) => ({ path: file, object }));
+}
+
+async function appliersIn(tree: Tree, folder: string): Promise<Applier[]> {
+  return await objectsIn(
+    tree,
+    (object) => appliedFolders(object).includes(folder),
+    /kustomize\.toolkit\.fluxcd\.io|argoproj\.io/,
+  );
+}
+
+/** Objects of the repository; only files whose text holds `hint` are parsed. */
+async function objectsIn(
+  tree: Tree,
+  isMeant: (object: JsonObject) => boolean,
+  hint = /^/,
+): Promise<Applier[]> {
+  const found: Applier[] = [];
   for (const { path, mode, size } of tree.entries()) {
     if (!/\.ya?ml$/.test(path) || mode === '120000' || mode === '160000' || size > maxBytes) continue;
     const decoded = decodeFile(await tree.read(path));
-    if (!decoded.ok || !/kustomize\.toolkit\.fluxcd\.io|argoproj\.io/.test(decoded.text)) continue;
+    if (!decoded.ok || !hint.test(decoded.text)) continue;
     for (const document of readDocuments(decoded.text)) {
       if (document.kind !== 'value' || !isObject(document.value)) continue;
-      if (appliedFolders(document.value).includes(folder)) found.push(document.value);
+      if (isMeant(document.value)) found.push({ path, object: document.value });
     }
   }
   return found;

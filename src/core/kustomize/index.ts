@@ -20,7 +20,7 @@ export {
 } from './graph.ts';
 export { imagePattern, parseImage, printImage } from './image.ts';
 export { type Found, type KustomizeOptions, type Overlay, openOverlay, type RootFailure } from './overlay.ts';
-export { appliesFolder, postBuildOf } from './post-build.ts';
+export { postBuildOf, substituteSources } from './post-build.ts';
 export { type DeletePatch, deletePatchOf, restoreDeleted } from './remove.ts';
 export {
   createRenderCache,

@@ -33,6 +33,12 @@ export function postBuildOf(
   return { variables, unread, where: place };
 }
 
+/** `Kind/name` of the ConfigMaps and Secrets that a Kustomization takes values from. */
+export function substituteSources({ spec }: JsonObject): string[] {
+  const postBuild = isObject(spec) && isObject(spec.postBuild) ? spec.postBuild : {};
+  return objectsOf(postBuild.substituteFrom).map(({ kind, name }) => `${textOf(kind)}/${textOf(name)}`);
+}
+
 function isNamed(object: JsonObject, reference: JsonObject, namespace: string): boolean {
   const id = identify(object);
   return (
@@ -64,14 +70,4 @@ function fromBase64(text: string): string {
 /** Flux takes line ends out. */
 function oneLine(text: string): string {
   return text.replaceAll('\n', '');
-}
-
-/** True when Flux applies the folder with this Kustomization. */
-export function appliesFolder(kustomization: JsonObject, folder: string): boolean {
-  const { spec, apiVersion, kind } = kustomization;
-  if (kind !== 'Kustomization' || !textOf(apiVersion).startsWith('kustomize.toolkit.fluxcd.io/'))
-    return false;
-  const path = isObject(spec) ? textOf(spec.path) : '';
-  const clean = path.split('/').filter((segment) => segment !== '' && segment !== '.');
-  return clean.join('/') === folder;
 }
