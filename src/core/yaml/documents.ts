@@ -6,9 +6,14 @@ import { dominantEol, nextLine } from './lines.ts';
 import { printDocument } from './print.ts';
 import { contentStart, type ReadDocument, readDocuments } from './read.ts';
 import { splitDocuments } from './split.ts';
+import { isWritable } from './value.ts';
 
 /** Appends a document: with the file's end of line, after a `---` unless the file's last document is still empty. */
 export function appendDocument(text: string, value: JsonObject): EditResult {
+  if (!isWritable(value)) {
+    const message = 'the value is nested too deeply, or a string in it holds half a character';
+    return { ok: false, reason: 'UnplaceableEdit', message };
+  }
   const eol = dominantEol(text);
   const printed = printDocument(value, { ...houseStyle, eol });
   const last = splitDocuments(text).at(-1);

@@ -1,21 +1,24 @@
 /** Edits one document of a file: plans splices, applies them, and hands out only what reads back exactly. */
-import type { Json, JsonObject, Path } from '../json.ts';
+import type { JsonObject, Path } from '../json.ts';
 import { houseStyle } from './emit.ts';
 import { dominantEol, lineEnd, lineStart } from './lines.ts';
 import { mergeValue } from './merge.ts';
 import type { Node, Tree } from './nodes.ts';
-import { parseTree } from './parse.ts';
 import type { Merge } from './place.ts';
 import { printDocument } from './print.ts';
 import { contentStart, readTree } from './read.ts';
 import { applySplices, type Splice } from './splice.ts';
 import { type DocumentSlice, splitDocuments } from './split.ts';
 import { detectStyle } from './style.ts';
-import { matches, toJson } from './value.ts';
+import { isWritable, matches, toJson } from './value.ts';
 import { secondOpinion, verify } from './verify.ts';
+import { inWholeLines } from './whole-lines.ts';
 
 export interface EditOptions {
-  /** Keys that pair the items of the list at this path (steps: map keys as strings, list positions as numbers); undefined = pair by longest common subsequence, or by a unique `name`. */
+  /**
+   * Keys that pair the items of the list at this path (steps: map keys as strings, positions in the wanted lists as numbers);
+   * undefined pairs by a unique `name`, or by longest common subsequence.
+   */
   listKeys(path: Path): readonly string[] | undefined;
 }
 
@@ -37,12 +40,12 @@ export function editDocument(
   if (slice === undefined) return notEditable(`the file has no document ${index + 1}`);
   const read = readTree(text, slice);
   if (read.kind === 'unreadable') return notEditable(`the document cannot be read: ${read.message}`);
+  if (!isWritable(desired))
+    return unplaceable('the wanted value is nested too deeply, or a string in it holds half a character');
   if (read.kind === 'empty') return fillDocument(text, slice, desired);
   if (matches(read.tree.root, desired)) return { ok: true, text, changed: false };
   if (read.notEditable !== undefined)
     return notEditable(`${read.notEditable}; the document has to be edited by hand`);
-  if (!isWellFormed(desired))
-    return unplaceable('a string of the wanted value holds half a character, which UTF-8 cannot carry');
   return splice(text, slice, desired, read.tree, options);
 }
 
@@ -63,7 +66,7 @@ function splice(
   options: EditOptions,
 ): EditResult {
   const origin = contentStart(text, slice);
-  const whole = terminate(tree, slice.bodyEnd - origin, detectStyle(tree, text).eol);
+  const whole = inWholeLines(tree, slice.bodyEnd - origin, detectStyle(tree, text).eol);
   const style = detectStyle(whole.tree, text);
   const tried = new Set<string>();
   let deepest = 0;
@@ -110,63 +113,19 @@ function splice(
 function editTree(merge: Merge, desired: JsonObject): string | undefined {
   const { text, root } = merge.tree;
   const slot = { kind: 'pair', at: -1, indent: 0 } as const;
-  const splices = mergeValue(merge, slot, root, desired, []) ?? [replaceRoot(merge, root, desired)];
-  return applySplices(text, splices);
+  const splices = mergeValue(merge, slot, root, desired, []) ?? replaceRoot(merge, root, desired);
+  return splices === undefined ? undefined : applySplices(text, splices);
 }
 
-/** The whole content anew, in the house style: for a document that is no map, or becomes an empty one. */
-function replaceRoot(merge: Merge, root: Node, desired: JsonObject): Splice {
+/** The whole content anew, in the house style: only for a document that is no map, or becomes an empty one. */
+function replaceRoot(merge: Merge, root: Node, desired: JsonObject): Splice[] | undefined {
+  if (root.kind === 'map' && Object.keys(desired).length > 0) return undefined;
   const { text } = merge.tree;
   const { eol } = merge.style;
   const start = Math.min(root.propsStart, root.start);
   const end = root.end > 0 && text[root.end - 1] === '\n' ? lineEnd(text, root.end - 1) : root.end;
   const printed = printDocument(desired, merge.style).slice(0, -eol.length);
-  return { start, end, text: start > lineStart(text, start) ? eol + printed : printed };
-}
-
-/** A text that ends in an end of line, and the ways back to one that does not. */
-interface Terminated {
-  tree: Tree;
-  /** Texts that may stand for the edited one in the file, best first. */
-  restore(edited: string): string[];
-}
-
-/**
- * Splicing works on whole lines, so a missing end of line at the end of the file is added, and taken away again. A block of
- * text cut off by the end of the file has no final end of line in its value: its header says so meanwhile.
- */
-function terminate(tree: Tree, bodyEnd: number, eol: string): Terminated {
-  const { text } = tree;
-  if (text === '' || text.endsWith('\n')) return { tree, restore: (edited) => [edited] };
-  const cut = bodyEnd === text.length ? lastBlockScalar(tree.root) : undefined;
-  const header = cut === undefined ? '' : (/^[|>][-+0-9]*/.exec(text.slice(cut))?.[0] ?? '');
-  const stripped = `${header.replace(/[-+]/, '')}-`;
-  const whole = cut === undefined ? text : text.slice(0, cut) + stripped + text.slice(cut + header.length);
-  const from = tree.bodyStart;
-  const parsed = parseTree(whole + eol, from, bodyEnd === text.length ? whole.length + eol.length : bodyEnd);
-  if (!parsed.ok) return { tree, restore: (edited) => [edited] };
-  const tail = cut === undefined ? '' : stripped + text.slice(cut + header.length) + eol;
-  return {
-    tree: parsed.tree,
-    restore: (edited) => {
-      const bare = edited.endsWith(eol) ? edited.slice(0, -eol.length) : edited;
-      if (cut === undefined || !edited.endsWith(tail)) return [bare, edited];
-      return [edited.slice(0, -tail.length) + text.slice(cut), bare, edited];
-    },
-  };
-}
-
-/** Offset of the block scalar the document ends with. */
-function lastBlockScalar(node: Node): number | undefined {
-  if (node.kind === 'scalar') return node.block === undefined ? undefined : node.start;
-  if (node.kind === 'map') return node.flow ? undefined : lastOf(node.pairs);
-  if (node.kind === 'list') return node.flow ? undefined : lastOf(node.items);
-  return undefined;
-}
-
-function lastOf(entries: readonly { value: Node }[]): number | undefined {
-  const last = entries.at(-1);
-  return last === undefined ? undefined : lastBlockScalar(last.value);
+  return [{ start, end, text: start > lineStart(text, start) ? eol + printed : printed }];
 }
 
 /** Puts a value into a document that holds none, after its comments. */
@@ -180,11 +139,4 @@ function fillDocument(text: string, slice: DocumentSlice, desired: JsonObject): 
   if (verify(text, slice, own, desired) !== 'exact')
     return unplaceable('the document is empty and has no place for a value');
   return { ok: true, text: text.slice(0, origin) + own + text.slice(slice.end), changed: true };
-}
-
-function isWellFormed(value: Json): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (Array.isArray(value)) return value.every(isWellFormed);
-  if (value === null || typeof value !== 'object') return true;
-  return Object.entries(value).every(([key, member]) => key.isWellFormed() && isWellFormed(member));
 }

@@ -1,11 +1,12 @@
 /** Reads the documents of a file as JSON values, and says of each whether the splice editor may touch it. */
 import type { Json } from '../json.ts';
+import { examine } from './examine.ts';
 import { maxDocuments, quote } from './limits.ts';
 import { lineCounter } from './lines.ts';
 import type { Node, Tree } from './nodes.ts';
 import { parseTree } from './parse.ts';
 import { type DocumentSlice, splitDocuments } from './split.ts';
-import { examine, toJson } from './value.ts';
+import { toJson } from './value.ts';
 
 export type ReadDocument =
   | { kind: 'empty'; slice: DocumentSlice }

@@ -85,12 +85,28 @@ const triples: Triple[] = [
     after: 'a: [\n  x,\n  y1,\n  z,\n]\n',
   },
   {
-    it: 'writes a commented list in block style rather than lose a comment',
-    before: 'a: [\n  x, # one\n  y1\n]\n',
+    it: 'deletes an item with its own comment only',
+    before: 'a: [\n  x, # one\n  # about y\n  y1, # two\n  z # three\n]\n',
     change: (v) => {
-      v.a.pop();
+      v.a.splice(1, 1);
     },
-    after: 'a:\n  - x\n',
+    after: 'a: [\n  x, # one\n  z # three\n]\n',
+  },
+  {
+    it: 'adds items below a comment that speaks of another',
+    before: 'a: [\n  x, # one\n  z # three\n]\n',
+    change: (v) => {
+      v.a = ['x', 'w', 'z', 'q'];
+    },
+    after: 'a: [\n  x, # one\n  w,\n  z, # three\n  q\n]\n',
+  },
+  {
+    it: 'writes a list in block style where a comment leaves no place to splice',
+    before: 'a: [x, # one\n  y1, z]\n',
+    change: (v) => {
+      v.a.shift();
+    },
+    after: 'a:\n  - y1\n  - z\n',
   },
   {
     it: 'keeps a pair without braces',
