@@ -8,6 +8,7 @@ import { type Git, type GitOptions, git, succeeded } from './command.ts';
 import type { Environment } from './environment.ts';
 import { cleanText, failed, failureOf, type GitFailure } from './failure.ts';
 import { removeLeftovers } from './leftovers.ts';
+import type { Lineage } from './lineage.ts';
 import { branchRef, checkedId, readRef, remoteRef, updateRef } from './refs.ts';
 import type { RunResult } from './run.ts';
 
@@ -121,12 +122,18 @@ export async function fetchBranch(repository: Git, channel: Channel, branch: str
   return { kind: 'ok', tip, previous, history, mergeBase };
 }
 
-export async function push(repository: Git, channel: Channel, request: PushRequest): Promise<PushResult> {
+/** @param lineage saves asking git how the commits stand to each other */
+export async function push(
+  repository: Git,
+  channel: Channel,
+  request: PushRequest,
+  lineage: Lineage,
+): Promise<PushResult> {
   const { branch, expectedOld } = request;
   const newTip = checkedId(request.newTip);
   const ref = branchRef(branch);
   // A lease lets git skip its own fast-forward check, so it is made here: nothing is ever lost by our push.
-  if (expectedOld !== null) {
+  if (expectedOld !== null && !lineage.standsOn(newTip, expectedOld)) {
     const check = await git(repository, ['merge-base', '--is-ancestor', checkedId(expectedOld), newTip]);
     if (check.ended === 'exit' && check.code === 1) {
       throw new Error(`the push of ${newTip} to ${branch} would drop ${expectedOld}`);

@@ -17,6 +17,7 @@ import { onExit } from './exit.ts';
 import { diskFailure, failed, type GitFailure } from './failure.ts';
 import { History } from './history.ts';
 import { KeptTree } from './kept-tree.ts';
+import { Lineage } from './lineage.ts';
 import { lockFolder } from './lock.ts';
 import { Logins } from './logins.ts';
 import { type MaintenanceOptions, type MaintenanceResult, maintain } from './maintenance.ts';
@@ -112,6 +113,7 @@ export class Repository {
   readonly #folder: string;
   readonly #options: RepositoryOptions;
   readonly #logins: Logins;
+  readonly #lineage = new Lineage();
   readonly #forgetExit: () => void;
   #closed = false;
 
@@ -153,20 +155,20 @@ export class Repository {
     options: RemoteOptions = {},
   ): Promise<PushResult> {
     return await this.#remotely('push', request.access, options, (channel) =>
-      push(this.#git, channel, request),
+      push(this.#git, channel, request, this.#lineage),
     );
   }
 
   /** Makes a chain of commits in our repository; nothing of it is published. */
   async commit(request: CommitRequest): Promise<CommitsResult> {
     return await this.#locally('committing', async () => {
-      const made = await importCommits(this.#git, request);
-      const { signer } = request;
-      if (made.kind !== 'ok' || signer === undefined) return made;
-      const scratch = sessionFolder(this.#folder);
-      return await withSigner(signer, scratch, this.#options.ambient, (sign) =>
-        signCommits(this.#git, scratch, request, made.commits, sign),
-      );
+      const made = await this.#makeCommits(request);
+      if (made.kind === 'ok')
+        this.#lineage.note(
+          request.base,
+          made.commits.map(({ commit }) => commit),
+        );
+      return made;
     });
   }
 
@@ -212,6 +214,16 @@ export class Repository {
     await this.#logins.close();
     this.#forgetExit();
     releaseStore(this.#folder);
+  }
+
+  async #makeCommits(request: CommitRequest): Promise<CommitsResult> {
+    const made = await importCommits(this.#git, request);
+    const { signer } = request;
+    if (made.kind !== 'ok' || signer === undefined) return made;
+    const scratch = sessionFolder(this.#folder);
+    return await withSigner(signer, scratch, this.#options.ambient, (sign) =>
+      signCommits(this.#git, scratch, request, made.commits, sign),
+    );
   }
 
   async #remotely<T>(
