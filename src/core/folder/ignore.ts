@@ -25,6 +25,9 @@ export function readIgnoreFile(text: string): IgnoreRules {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const refused = lines.map((line) => line.trim()).filter((line) => wholeSpace.has(line));
   const patterns = lines.filter((line) => !wholeSpace.has(line.trim()));
+  // The file of a new folder holds comments alone, and every path is asked about.
+  if (patterns.every((line) => line.trim() === '' || line.startsWith('#')))
+    return { ...ignoreNothing, refused };
   const rules = ignore({ ignorecase: false }).add(patterns);
   return {
     patternFor(path) {

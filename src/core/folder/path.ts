@@ -97,8 +97,12 @@ export function checkPath(path: string, scope: PathScope): PathCheck {
   return { ok: true, path };
 }
 
+/** Most paths there are: nothing below can be wrong with them. */
+const plainPath = /^[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*$/;
+
 /** What is wrong with the path as text, as the end of a sentence; undefined when it is a clean relative path. */
 export function pathShapeProblem(path: string): string | undefined {
+  if (path.length <= maxSegmentBytes && plainPath.test(path)) return undefined;
   if (path === '') return 'is empty';
   if (/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u.test(path)) return 'holds a control character';
   if (!path.isWellFormed()) return 'is not valid Unicode';
@@ -126,8 +130,10 @@ function isGitDirectory(segment: string): boolean {
 
 /** One spelling for all that a case-insensitive or normalising file system takes for the same name. */
 function fold(path: string): string {
-  return path.normalize('NFC').toLowerCase();
+  return (isAscii.test(path) ? path : path.normalize('NFC')).toLowerCase();
 }
+
+const isAscii = /^[\u0000-\u007f]*$/;
 
 function bytesOf(text: string): number {
   return Buffer.byteLength(text, 'utf8');
