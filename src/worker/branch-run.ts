@@ -7,6 +7,7 @@
 import type { BranchState, FetchResult, Write } from '../core/branch/state.ts';
 import {
   createIndexCache,
+  findDocument,
   folderLayout,
   type IndexCache,
   indexFolder,
@@ -270,7 +271,7 @@ export class BranchRun implements BranchActions {
 
   async #review(target: TargetRun, { previous, tip, mergeBase, message }: Rewrite): Promise<void> {
     target.notice('CommitsFellOut', tip, message);
-    await target.takeBack(await this.#documentsOf(target, previous), mergeBase);
+    await target.takeBack(await this.#writtenSince(target, mergeBase, previous), mergeBase);
   }
 
   changed({ queue, base }: BranchState): void {
@@ -303,11 +304,17 @@ export class BranchRun implements BranchActions {
     return this.#commits.treeAt(commit);
   }
 
-  async #documentsOf(target: TargetRun, commit: string): Promise<string[]> {
-    const tree = await this.#treeAt(commit);
+  /** Keys of handled objects whose file at a commit is not the one that an earlier commit holds. */
+  async #writtenSince(target: TargetRun, base: string | undefined, commit: string): Promise<string[]> {
+    const [tree, before] = [await this.#treeAt(commit), base && (await this.#treeAt(base))];
     if (tree === undefined) return [];
+    const same = new Set((before ? before.entries() : []).map(({ path, id }) => `${id} ${path}`));
     const index = await indexFolder(tree, target.spec.path, this.cache);
-    return [...index.documents.values()].flat().map(({ id }) => objectKey(id));
+    return [...target.handled.records()].flatMap(([key, { id }]) => {
+      const found = findDocument(index, id, id.namespace !== '');
+      const file = found.kind === 'none' ? undefined : index.files.get(found.document.path)?.entry;
+      return file === undefined || same.has(`${file.id} ${file.path}`) ? [] : [key];
+    });
   }
 
   #tell(write: Write, outcome: PlannedOutcome, target: TargetRun): void {

@@ -129,6 +129,8 @@ export interface MirroredFolder {
   readonly name: string;
   readonly path?: string;
   readonly branch?: string;
+  /** Of another repository than its own. */
+  readonly url?: string;
   /** Further fields of GitTarget.spec. */
   readonly spec?: object;
   readonly rules?: readonly object[];
@@ -172,7 +174,11 @@ export function mirrorObjects(
       apiVersion,
       kind: 'GitProvider',
       metadata,
-      spec: { url: world.git.url(name), allowedBranches: [branch], ...(secretRef && { secretRef }) },
+      spec: {
+        url: folder.url ?? world.git.url(name),
+        allowedBranches: [branch],
+        ...(secretRef && { secretRef }),
+      },
     },
     {
       apiVersion,
