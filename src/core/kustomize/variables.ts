@@ -87,7 +87,7 @@ function fillText(postBuild: PostBuild, raw: string, live: Json | undefined): Js
   if (parts === undefined) return raw;
   const text = fillIn(parts, lookup(postBuild));
   if (text === undefined) return matchesLive(parts, live) ? (live ?? raw) : raw;
-  return text !== raw && isPrintedPlain(raw) ? resolvePlain(text) : text;
+  return text !== raw && text !== live && isPrintedPlain(raw) ? resolvePlain(text) : text;
 }
 
 function lookup({ variables, unread }: PostBuild): (name: string) => string | undefined {
