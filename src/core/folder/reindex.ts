@@ -5,6 +5,7 @@
 import { objectKey } from '../identity.ts';
 import type { FolderIndex } from './folder-index.ts';
 import type { IndexedDocument, IndexedFile } from './indexed-file.ts';
+import { withReplaced } from './replaced.ts';
 import { roleOf } from './role.ts';
 import { relativeTo, type TreeEntry } from './tree.ts';
 
@@ -70,7 +71,7 @@ export function updatedIndex(
   const samePaths = gone.length === 0 && old.length === changed.length;
   return {
     ...index,
-    files: samePaths ? replaced(index.files, files) : inOrder(index.files, files, now),
+    files: samePaths ? withReplaced(index.files, files) : inOrder(index.files, files, now),
     documents,
   };
 }
@@ -82,15 +83,6 @@ function isPlain(file: IndexedFile): boolean {
     file.skipped === undefined &&
     file.documents.every(({ scales }) => scales === undefined)
   );
-}
-
-function replaced(
-  before: ReadonlyMap<string, IndexedFile>,
-  changed: ReadonlyMap<string, IndexedFile>,
-): Map<string, IndexedFile> {
-  const files = new Map(before);
-  for (const [path, file] of changed) files.set(path, file);
-  return files;
 }
 
 function inOrder(
@@ -111,18 +103,25 @@ function updatedDocuments(
   before: FolderIndex['documents'],
   old: readonly IndexedFile[],
   now: readonly IndexedFile[],
-): Map<string, readonly IndexedDocument[]> | undefined {
-  const documents = new Map(before);
+): FolderIndex['documents'] | undefined {
+  const changed = new Map<string, readonly IndexedDocument[]>();
+  const named = (name: string) => changed.get(name) ?? before.get(name) ?? [];
   const paths = new Set(old.map(({ entry }) => entry.path));
   for (const { id } of old.flatMap((file) => file.documents)) {
-    const rest = (documents.get(id.name) ?? []).filter(({ path }) => !paths.has(path));
-    if (rest.length === 0) documents.delete(id.name);
-    else documents.set(id.name, rest);
+    const rest = named(id.name).filter(({ path }) => !paths.has(path));
+    changed.set(id.name, rest);
   }
   for (const document of now.flatMap((file) => file.documents)) {
-    const known = documents.get(document.id.name) ?? [];
+    const known = named(document.id.name);
     if (known.some((other) => objectKey(other.id) === objectKey(document.id))) return undefined;
-    documents.set(document.id.name, [...known, document].sort(inPlaceOrder));
+    changed.set(document.id.name, [...known, document].sort(inPlaceOrder));
+  }
+  const sameNames = [...changed].every(([name, some]) => some.length > 0 && before.has(name));
+  if (sameNames) return withReplaced(before, changed);
+  const documents = new Map(before);
+  for (const [name, some] of changed) {
+    if (some.length === 0) documents.delete(name);
+    else documents.set(name, some);
   }
   return documents;
 }
