@@ -10,7 +10,7 @@ import { applySplices, type Splice } from './splice.ts';
 /** What stands at one position of the result: an entry that is there already, or new lines. */
 export type Placement = { keep: number } | { lines: string[] };
 
-interface Layout {
+export interface Layout {
   text: string;
   eol: string;
   entries: readonly Entry[];
@@ -65,7 +65,7 @@ function fillGap(layout: Layout, previous: number, next: number, added: string):
   const first = entries[0];
   if (previous < 0 && first !== undefined && !first.ownLine)
     return fillDashLine(layout, first, removed, entries[next], added);
-  if (added === '') return removals(layout, previous + 1, next);
+  if (added === '') return removeEntries(layout, previous + 1, next);
   if (firstRemoved !== undefined) {
     const rest = otherRemoved.map(({ head, tail }) => ({ start: head, end: tail, text: '' }));
     return [{ start: firstRemoved.head, end: firstRemoved.tail, text: added }, ...rest];
@@ -98,7 +98,7 @@ function fillDashLine(
 }
 
 /** Removes entries `from` to `to`, with the blank lines that parted them from their neighbours. */
-function removals(layout: Layout, from: number, to: number): Splice[] {
+export function removeEntries(layout: Layout, from: number, to: number): Splice[] {
   const { text, entries } = layout;
   const regions: { start: number; end: number }[] = [];
   for (const { head, tail } of entries.slice(from, to)) {

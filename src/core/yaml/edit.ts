@@ -119,7 +119,8 @@ function editTree(merge: Merge, desired: JsonObject): string | undefined {
 
 /** The whole content anew, in the house style: only for a document that is no map, or becomes an empty one. */
 function replaceRoot(merge: Merge, root: Node, desired: JsonObject): Splice[] | undefined {
-  if (root.kind === 'map' && Object.keys(desired).length > 0) return undefined;
+  const isMerged = root.kind === 'map' && root.pairs.length > 0 && Object.keys(desired).length > 0;
+  if (isMerged) return undefined;
   const { text } = merge.tree;
   const { eol } = merge.style;
   const start = Math.min(root.propsStart, root.start);

@@ -44,7 +44,8 @@ function pairRenamed(
   for (const [index, item] of desired.entries()) {
     if (result[index] !== -1 || free.length === 0) continue;
     const rest = withoutKeys(item, keys);
-    const found = rest === '{}' ? -1 : free.findIndex((other) => other.rest === rest);
+    // Items with nothing but a key are all alike; then the place must be the same too.
+    const found = free.findIndex((other) => other.rest === rest && (rest !== '{}' || other.at === index));
     if (found >= 0) result[index] = free.splice(found, 1)[0]?.at ?? -1;
   }
 }

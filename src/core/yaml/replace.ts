@@ -1,7 +1,8 @@
 /** Writes a value anew in the place of an old one, keeping the key, the comment on its line and the old scalar's style. */
-import type { Json } from '../json.ts';
+import { isObject, type Json } from '../json.ts';
+import { removeEntries } from './arrange.ts';
 import { collectionLines, flowText, isEmptyCollection, itemContentLines } from './emit.ts';
-import { literalMayEnd, tailEnd } from './entry.ts';
+import { entriesOf, literalMayEnd, tailEnd } from './entry.ts';
 import { lineEnd } from './lines.ts';
 import type { Node, ScalarStyle } from './nodes.ts';
 import { forgetAnchors, type Merge, type Slot } from './place.ts';
@@ -20,8 +21,29 @@ export function replaceValue(merge: Merge, slot: Slot, node: Node, desired: Json
   if (isPrimitive(desired))
     return [replaceByText(merge, slot, node, desired, scalarText(desired, styleOf(node), false))];
   if (isEmptyCollection(desired))
-    return [replaceByText(merge, slot, node, desired, Array.isArray(desired) ? '[]' : '{}')];
+    return (
+      emptyBlock(merge, slot, node, desired) ?? [
+        replaceByText(merge, slot, node, desired, Array.isArray(desired) ? '[]' : '{}'),
+      ]
+    );
   return [replaceByCollection(merge, slot, node, desired)];
+}
+
+/** Takes the entries out of a block collection; comments apart from them stay. Undefined for anything else. */
+function emptyBlock(merge: Merge, slot: Slot, node: Node, desired: Json): Splice[] | undefined {
+  const { text } = merge.tree;
+  const parts = partsOf(node, desired);
+  if (parts === undefined || node.propsStart < node.start || node.start <= lineEnd(text, slot.at))
+    return undefined;
+  const layout = { text, eol: merge.style.eol, entries: entriesOf(text, parts, false) };
+  const brackets = { start: slot.at, end: slot.at, text: Array.isArray(desired) ? ' []' : ' {}' };
+  return [brackets, ...removeEntries(layout, 0, parts.length)];
+}
+
+/** The entries of a block collection of the same kind as `desired`. */
+function partsOf(node: Node, desired: Json): readonly { start: number; end: number }[] | undefined {
+  if (node.kind === 'list' && !node.flow && Array.isArray(desired)) return node.items;
+  return node.kind === 'map' && !node.flow && isObject(desired) ? node.pairs : undefined;
 }
 
 function styleOf(node: Node): ScalarStyle | undefined {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { editDocument, readDocuments } from '../../../src/core/yaml/index.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { appendDocument, editDocument, readDocuments } from '../../../src/core/yaml/index.ts';
 import { checkTriples, edit, type Triple } from './edited.ts';
 
 const triples: Triple[] = [
@@ -87,6 +88,27 @@ describe('the file around an edit', () => {
   it('replaces a document that is no map', () => {
     const result = editDocument('- a\n- b\n', 0, { kind: 'X' }, { listKeys: () => undefined });
     assert.deepEqual(result, { ok: true, text: 'kind: X\n', changed: true });
+  });
+
+  it('fills a document that is an empty map', () => {
+    const result = editDocument('---\n{}\n', 0, { b: { c: 1 } }, { listKeys: () => undefined });
+    assert.deepEqual(result, { ok: true, text: '---\nb:\n  c: 1\n', changed: true });
+  });
+
+  it('refuses rather than print a whole map anew', () => {
+    const text = '? a\n? b\n';
+    const result = editDocument(text, 0, { a: 1, b: null }, { listKeys: () => undefined });
+    assert.equal(!result.ok && result.reason, 'UnplaceableEdit');
+  });
+
+  it('refuses a value nested too deeply', () => {
+    let deep: JsonObject = {};
+    for (let depth = 0; depth < 20_000; depth += 1) deep = { a: deep };
+    for (const result of [
+      editDocument('a: 1\n', 0, deep, { listKeys: () => undefined }),
+      appendDocument('', deep),
+    ])
+      assert.equal(!result.ok && result.reason, 'UnplaceableEdit');
   });
 
   it('has no such document', () => {

@@ -55,6 +55,14 @@ const paired: Triple[] = [
     after: named.replace('name: y', 'name: why'),
   },
   {
+    it: 'takes an item of nothing but a name for the same in its place',
+    before: 'l:\n- name: a # one\n- name: b\n  # below b\n',
+    change: (v) => {
+      v.l[1].name = 'c';
+    },
+    after: 'l:\n- name: a # one\n- name: c\n  # below b\n',
+  },
+  {
     it: 'takes an item with another name and other fields for another',
     before: named,
     change: (v) => {
@@ -141,6 +149,14 @@ const plain: Triple[] = [
       v.l = [];
     },
     after: 'l: [] # c\nx: 1\n',
+  },
+  {
+    it: 'keeps a comment apart from the items of an emptied list',
+    before: 'l:\n# apart\n\n  # about a\n  - a\nx: 1\n',
+    change: (v) => {
+      v.l = [];
+    },
+    after: 'l: []\n# apart\nx: 1\n',
   },
   {
     it: 'fills an empty list in block style',

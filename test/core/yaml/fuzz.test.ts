@@ -179,7 +179,10 @@ function checkScalarLines(subject: Subject, after: string, path: (string | numbe
   const node = nodeAt(subject.contents, path);
   if (node === undefined) return;
   const [start, end] = node;
-  const lineStart = subject.text.lastIndexOf('\n', start - 1) + 1;
+  let lineStart = subject.text.lastIndexOf('\n', start - 1) + 1;
+  // A value below its key may come to the key's line.
+  if (lineStart > 0 && subject.text.slice(lineStart, start).trim() === '')
+    lineStart = subject.text.lastIndexOf('\n', lineStart - 2) + 1;
   const before = subject.text.slice(0, lineStart);
   // A block of text ends after its own end of line; anything else with its line.
   const stop = subject.text[end - 1] === '\n' ? end : subject.text.indexOf('\n', end);
