@@ -188,6 +188,9 @@ function checkScalarLines(subject: Subject, after: string, path: (string | numbe
   const stop = subject.text[end - 1] === '\n' ? end : subject.text.indexOf('\n', end);
   const rest = stop < 0 ? '' : subject.text.slice(stop).replace(/^\r?\n/, '');
   const shown = diffOf(subject.text.split('\n'), after.split('\n'));
+  const comment = /[ \t]+#.*/.exec(subject.text.slice(end, stop < 0 ? undefined : stop))?.[0].trim() ?? '';
+  const line = after.slice(before.length, after.length - rest.length);
+  assert.ok(line.includes(comment), `the comment on the line is lost, ${story}:\n${shown}`);
   assert.ok(after.startsWith(before), `a line above changed, ${story}:\n${shown}`);
   assert.ok(after.endsWith(rest), `a line below changed, ${story}:\n${shown}`);
 }

@@ -2,6 +2,7 @@
  * How many lines an edit may touch, worked out from the values and from the `yaml` library's positions, not from the editor:
  * the lines of what went, and the lines that what came needs.
  */
+import { diffArrays } from 'diff';
 import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import { equalJson, isObject, type Json } from '../../../../src/core/json.ts';
 import { printDocument } from '../../../../src/core/yaml/index.ts';
@@ -27,11 +28,25 @@ export function lineBudget(text: string, node: unknown, before: Json, after: Jso
     // An emptied collection is one line, and takes the comments in it with it.
     return Object.keys(after).length === 0 ? budget + 2 : Math.min(budget, whole);
   }
+  if (isScalar(node) && node.type === 'BLOCK_LITERAL' && isText(before) && isText(after))
+    return Math.min(changedLines(before, after) + 2, whole);
   if (isSeq(node) && Array.isArray(before) && Array.isArray(after)) {
     const budget = listBudget(text, node.items, before, after);
     return after.length === 0 ? budget + 2 : Math.min(budget, whole);
   }
   return whole;
+}
+
+/** Whether a string can be a literal block to every reader. */
+function isText(value: Json): value is string {
+  return typeof value === 'string' && /^[\x20-\x7E\n]*[^\n ]\n?$/.test(value) && !/^\s/.test(value);
+}
+
+/** Lines of two texts that differ; the header may have to change too. */
+function changedLines(before: string, after: string): number {
+  return diffArrays(before.split('\n'), after.split('\n'))
+    .filter((part) => part.added || part.removed)
+    .reduce((sum, part) => sum + part.value.length, 0);
 }
 
 function keyOf(pair: Pair): string {

@@ -258,12 +258,24 @@ function mutateOnce(root: JsonObject, random: Random): string {
     return 'add key';
   }
   const key = random.pick(keys);
+  const text = map[key];
+  if (typeof text === 'string' && /\n./.test(text) && random.chance(0.7)) {
+    map[key] = changeOneLine(text, random);
+    return 'change one line';
+  }
   if (random.chance(0.3) && keys.length > 1) {
     delete map[key];
     return 'delete key';
   }
   map[key] = randomValue(random);
   return 'set value';
+}
+
+function changeOneLine(text: string, random: Random): string {
+  const lines = text.split('\n');
+  const at = random.below(lines.length - 1);
+  lines[at] = `${lines[at]?.trimEnd()} changed`;
+  return lines.join('\n');
 }
 
 function mutateList(list: Json[], random: Random): string {
