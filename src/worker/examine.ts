@@ -37,8 +37,10 @@ export interface FlushMark {
 }
 
 export interface OpenWindow {
-  /** Handles what the API server has accepted until now, then closes. Returns how many writes of the applier were withheld. */
-  end(): Promise<number>;
+  /** How many writes of the applier were withheld so far, because they wrote over newer edits. */
+  withheld(): number;
+  /** Handles what the API server has accepted until now, then closes. */
+  end(): Promise<void>;
 }
 
 export interface Wanted {
@@ -128,10 +130,10 @@ function markOf(examined: readonly Examined[], clock: Clock): FlushMark {
         return window === undefined ? [] : [{ target, barrier, window, before: target.collisions }];
       });
       return {
+        withheld: () => windows.reduce((sum, { target, before }) => sum + target.collisions - before, 0),
         async end() {
           await Promise.all(windows.map(({ barrier }) => barrier.prove()));
           for (const { target, window } of windows) closeWindow(target.book, window);
-          return windows.reduce((sum, { target, before }) => sum + target.collisions - before, 0);
         },
       };
     },

@@ -158,7 +158,7 @@ export class FluxDoor {
         this.#lacking.delete(key);
         this.#forget(key);
         if (!answer.covered) return { kind: 'pass', url: artifact.url };
-        const collided = () => void this.#stampSource(source, '');
+        const collided = () => this.#repair(source);
         if (mark !== undefined) this.#windows.open(mark, applying, artifact.commit, collided);
         this.#tellRefused(answer, applying);
         return { kind: 'pass', url: artifact.url };
@@ -194,6 +194,20 @@ export class FluxDoor {
       };
     }
     return { kind: 'missing', message: `superseded: ${newer}, ${describe(source)} was asked to fetch it` };
+  }
+
+  /** An apply wrote over newer edits: once they are published, the source is asked for them. */
+  #repair(source: GitSource): void {
+    const { branch, artifact } = source;
+    if (branch === undefined || artifact === undefined) return;
+    this.#ask(source, branch, artifact.commit, [])
+      .then(async ({ answer, mark }) => {
+        mark?.drop();
+        if (answer.decision === 'superseded') await this.#stampSource(source, answer.tip);
+      })
+      .catch((error: unknown) => {
+        this.#options.log.error({ err: error, source: keyOf(source) }, 'repairing what an apply undid broke');
+      });
   }
 
   #breakGlass(source: GitSource, url: string): DoorAnswer {

@@ -31,7 +31,7 @@ export class FluxWindows {
 
   /**
    * Opens a window for each of the Kustomizations and lets the mark go.
-   * @param collided an apply wrote over edits made after its mark; called when its window has ended
+   * @param collided an apply has ended and wrote over edits made after its mark; may be called again when its window ends
    */
   open(mark: FlushMark, applying: readonly Applying[], revision: string, collided: () => void): void {
     for (const kustomization of applying) {
@@ -57,15 +57,19 @@ export class FluxWindows {
       await this.#pause(lookEveryMs);
       if (await this.#hasEnded(before)) break;
     }
+    // The sooner the next apply, the shorter the edit is gone from the cluster.
+    const early = window.withheld();
+    if (early > 0) collided();
     await this.#pause(Math.max(0, Math.min(graceMs, limit - clock.now())));
-    const withheld = await window.end();
-    if (withheld === 0) return;
+    await window.end();
+    const withheld = window.withheld();
+    if (withheld > early) collided();
     const { namespace, name } = before;
-    log.info(
-      { namespace, name, withheld },
-      'an apply wrote over newer edits; they are kept and applied again',
-    );
-    collided();
+    if (withheld > 0)
+      log.info(
+        { namespace, name, withheld },
+        'an apply wrote over newer edits; they are in Git and applied again',
+      );
   }
 
   async #hasEnded(before: Applying): Promise<boolean> {

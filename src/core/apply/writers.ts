@@ -41,7 +41,8 @@ function newestOf(entries: readonly Entry[]): readonly Entry[] {
     .map(({ time }) => time)
     .toSorted()
     .at(-1);
-  return entries.filter(({ time }) => time === newest);
+  // Entries of the scale subresource carry no time: they may be the newest.
+  return entries.filter(({ time }) => time === newest || time === '');
 }
 
 /** Status updates are never edits. */

@@ -15,7 +15,7 @@ import {
   revisionsApplied,
   takeMark,
 } from '../../../src/core/apply/index.ts';
-import type { JsonObject } from '../../../src/core/json.ts';
+import { isObject, type JsonObject } from '../../../src/core/json.ts';
 
 type Entry = readonly [manager: string, time: number, fields: readonly string[], subresource?: string];
 
@@ -65,6 +65,18 @@ describe('the newest writer of an object', () => {
       applier,
       'kubectl-edit',
     ]);
+  });
+
+  it('may be a manager without a time, as kubectl scale leaves it', () => {
+    const object = live([applier, 2, ['a']]);
+    const { metadata } = object;
+    const scaled = { manager: 'kubectl', operation: 'Update', subresource: 'scale', fieldsV1: {} };
+    assert.ok(isObject(metadata) && Array.isArray(metadata.managedFields));
+    metadata.managedFields.push(scaled);
+    assert.deepEqual(newestWriters(undefined, object), [applier, 'kubectl']);
+    const book = newBook();
+    opened(book);
+    assert.equal(see(book, object), 'edit');
   });
 
   it('is never who wrote status', () => {
