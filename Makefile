@@ -3,11 +3,16 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
-PARTS := kubernetes tools
+# Groups of real parts: what the demo needs, and what the tests need.
+DEMO_PARTS := kubernetes tools
+PARTS := kubernetes tools flux flux-cli
+DEBIAN := tests
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
+demo: PARTS := $(DEMO_PARTS)
+demo: DEBIAN := demo
 demo: build parts ## Show a live edit becoming a commit, on a real API server
 	@node test/demo/demo.ts
 
@@ -30,7 +35,7 @@ clean: ## Remove what was built here; the cached parts stay
 	rm -rf dist coverage node_modules
 
 parts: node_modules/.installed ## Build the real parts for tests and the demo into the user cache
-	@bash test/cluster/install-debian.sh && bash test/cluster/build.sh $(PARTS)
+	@sh test/cluster/install-debian.sh $(DEBIAN) && bash test/cluster/build.sh $(PARTS)
 
 node_modules/.installed: package.json package-lock.json
 	@echo "installing npm packages (about 20 s)"

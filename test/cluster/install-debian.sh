@@ -1,9 +1,11 @@
 #!/bin/sh
 # Installs what the tests need from Debian's packages, and only what is missing. Needs root when something is.
+# `install-debian.sh demo` looks only at what the demo needs.
 set -eu
 
 PATH="$PATH:/usr/sbin:/sbin"
 packages=
+for=${1:-tests}
 
 need() { # need PACKAGE PROGRAM
   command -v "$2" >/dev/null || packages="$packages $1"
@@ -11,9 +13,11 @@ need() { # need PACKAGE PROGRAM
 
 need git git
 need openssl openssl
-need openssh-server sshd
-need openssh-client ssh-keygen
-need redis-server redis-server
+if [ "$for" = tests ]; then
+  need openssh-server sshd
+  need openssh-client ssh-keygen
+  need redis-server redis-server
+fi
 
 if [ -z "$packages" ]; then
   exit 0
