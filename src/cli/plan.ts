@@ -14,6 +14,7 @@ import { openLocalRepository } from './local-tree.ts';
 import { readAppliers } from './plan-applier.ts';
 import { type GivenObjects, readChanges } from './plan-changes.ts';
 import { printDiff } from './plan-diff.ts';
+import { kustomizeFor } from './plan-kustomize.ts';
 import { readObjectFolder } from './plan-objects.ts';
 import { linesFor, reportOf } from './plan-output.ts';
 import { type SealingFlags, withSealer } from './plan-sealing.ts';
@@ -25,6 +26,7 @@ interface Flags extends GivenObjects, SealingFlags {
   readonly target?: string;
   readonly crds?: readonly string[];
   readonly fluxKustomization?: string;
+  readonly kustomize?: string;
   readonly write?: true;
   readonly output: 'diff' | 'json';
 }
@@ -80,8 +82,8 @@ async function planFolder(folder: string, flags: Flags): Promise<number> {
   );
   const target = flags.target === undefined ? defaultTarget : await readTarget(flags.target);
   const crdObjects = (await Promise.all((flags.crds ?? []).map(readObjectFolder))).flat();
-  const { isApplied, isSubstituted } = await readAppliers(repository, flags.fluxKustomization);
-  const changes = await readChanges(flags, isApplied);
+  const appliers = await readAppliers(repository, flags.fluxKustomization);
+  const changes = await readChanges(flags, appliers.isApplied);
   const { ignoreManagers, recipients, ...settings } = target;
   const crds = crdSchemasOf(crdObjects);
   const options: Omit<PlanOptions, 'sealer'> = {
@@ -92,7 +94,8 @@ async function planFolder(folder: string, flags: Flags): Promise<number> {
     isSensitive: ({ group, kind }) => group === '' && kind === 'Secret',
     resourceOf: (apiVersion, kind) =>
       crdResource(crdObjects, apiVersion, kind) ?? guessedResource(apiVersion, kind),
-    isSubstituted,
+    isSubstituted: appliers.isSubstituted,
+    kustomize: await kustomizeFor(flags.kustomize, appliers),
     bootstrap: false,
     cache: createIndexCache(1_000_000),
   };

@@ -1,5 +1,7 @@
 /** Cases from the field whose folder kustomize builds, or whose values Flux fills in after the build. */
 import assert from 'node:assert/strict';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { identify, objectKey, parseObject } from '../../src/core/identity.ts';
 import { knownAppliers } from '../../src/core/intent/index.ts';
@@ -10,6 +12,7 @@ import { sanitize } from '../../src/core/sanitize/index.ts';
 import { readDocuments } from '../../src/core/yaml/index.ts';
 import { createKustomize } from '../../src/render/index.ts';
 import { part } from '../cluster/parts.ts';
+import { run } from '../cluster/run.ts';
 import { caseFolder, type Files, filesOf, objectsOf, treeOf } from './corpus.ts';
 
 interface Case {
@@ -191,4 +194,30 @@ describe('cases from the field, built by kustomize', () => {
     assert.equal(refusal?.reason, 'RenderDoesNotMatchLive');
     assert.match(refusal?.message ?? '', /CLUSTER_DOMAIN lives in clusters\/eu\/shop\.yaml/);
   });
+
+  it('come out of the command in the same way', async function () {
+    this.timeout(60_000);
+    for (const id of ['B23', 'B26']) {
+      const { folder, after } = await load(this, id);
+      const path = await caseFolder(id);
+      assert.ok(path);
+      const root = await mkdtemp(join(tmpdir(), 'kustomize-case-'));
+      try {
+        await cp(join(path, 'before'), root, { recursive: true });
+        const argv = [join(root, folder), '--repo-root', root, '--live', join(path, 'live.yaml'), '--write'];
+        const missing = await command([...argv, '--kustomize', '/nowhere/kustomize']);
+        assert.equal(missing.code, 2);
+        assert.match(missing.stderr, /^plan: --kustomize \/nowhere\/kustomize: there is no such program\n$/);
+        const done = await command([...argv, '--kustomize', part('kustomize')]);
+        assert.equal(done.code, 0, done.stderr);
+        assertSame(await filesOf(root), after);
+      } finally {
+        await rm(root, { recursive: true });
+      }
+    }
+  });
 });
+
+async function command(argv: readonly string[]) {
+  return await run(process.execPath, [join(import.meta.dirname, 'run-plan.ts'), ...argv]);
+}

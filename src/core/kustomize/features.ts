@@ -17,6 +17,7 @@ export interface FeatureRule {
 }
 
 const neverRuns = 'it would run a program or fetch a chart, which the sidecar never does';
+const readsAnything = 'its configuration may run programs, and may read files that nobody can follow';
 
 /** Field of a kustomization file -> rule. `remote` is a resource that is not in the repository. */
 export const featureRules: Readonly<Record<string, FeatureRule>> = {
@@ -40,9 +41,6 @@ export const featureRules: Readonly<Record<string, FeatureRule>> = {
   commonAnnotations: { verdict: 'read-only', reason: 'it is set on all objects at once' },
   replacements: { verdict: 'read-only', reason: 'it copies a value from another object' },
   vars: { verdict: 'read-only', reason: 'it copies a value from another object' },
-  generators: { verdict: 'read-only', reason: 'only what kustomize brings itself runs' },
-  transformers: { verdict: 'read-only', reason: 'only what kustomize brings itself runs' },
-  validators: { verdict: 'read-only', reason: 'only what kustomize brings itself runs' },
   configurations: { verdict: 'read-only', reason: 'it changes which fields kustomize rewrites' },
   crds: { verdict: 'read-only', reason: 'it changes how kustomize merges' },
   openapi: { verdict: 'read-only', reason: 'it changes how kustomize merges' },
@@ -52,6 +50,9 @@ export const featureRules: Readonly<Record<string, FeatureRule>> = {
   metadata: { verdict: 'read-only', reason: 'it says nothing about the objects' },
   apiVersion: { verdict: 'read-only', reason: 'it says nothing about the objects' },
   kind: { verdict: 'read-only', reason: 'it says nothing about the objects' },
+  generators: { verdict: 'refused', reason: readsAnything },
+  transformers: { verdict: 'refused', reason: readsAnything },
+  validators: { verdict: 'refused', reason: readsAnything },
   helmCharts: { verdict: 'refused', reason: neverRuns },
   helmGlobals: { verdict: 'refused', reason: neverRuns },
   helmChartInflationGenerator: { verdict: 'refused', reason: neverRuns },

@@ -15,32 +15,58 @@ interface Form {
   readonly wanted: Maybe;
 }
 
-const identity = new Set(['apiVersion', 'kind']);
+interface Forming {
+  readonly schema: KindSchema;
+  readonly trusting: boolean;
+}
 
-/** Sets in a patch the wanted values of the fields it states. Fields it does not state are left to others. */
-export function patchForm(schema: KindSchema, patch: JsonObject, built: JsonObject, wanted: JsonObject) {
-  const form = mapForm(schema, [], patch, built, wanted);
+const identity = new Set(['apiVersion', 'kind']);
+/** First in a list of a patch: the list takes the place of the other one. */
+const replaces: JsonObject = { $patch: 'replace' };
+
+function replacing(list: Json): Json[] | undefined {
+  return Array.isArray(list) && equalJson(list[0], replaces) ? list.slice(1) : undefined;
+}
+
+/**
+ * Sets in a patch the wanted values of the fields it states. Fields it does not state are left to others.
+ *
+ * `trusting`: what the patch alone added or took away is taken for undone once the patch says nothing of it any more.
+ */
+export function patchForm(
+  schema: KindSchema,
+  views: { readonly patch: JsonObject; readonly built: JsonObject; readonly wanted: JsonObject },
+  trusting: boolean,
+) {
+  const { patch, built, wanted } = views;
+  const form = mapForm({ schema, trusting }, [], patch, built, wanted);
   return {
     patch: isObject(form.patch) ? form.patch : {},
     wanted: isObject(form.wanted) ? form.wanted : wanted,
   };
 }
 
-function valueForm(schema: KindSchema, path: Path, patch: Json, built: Maybe, wanted: Maybe): Form {
+function valueForm(forming: Forming, path: Path, patch: Json, built: Maybe, wanted: Maybe): Form {
   if (equalJson(built, wanted)) return { patch, wanted };
   if (isObject(patch) && isObject(built) && isObject(wanted))
-    return mapForm(schema, path, patch, built, wanted);
+    return mapForm(forming, path, patch, built, wanted);
+  const whole = replacing(patch);
+  if (whole !== undefined && Array.isArray(wanted) && equalJson(whole, built))
+    return { patch: [replaces, ...wanted], wanted: built };
   if (Array.isArray(patch) && Array.isArray(built) && Array.isArray(wanted)) {
-    const form = listForm(schema, path, patch, built, wanted);
+    const form = listForm(forming, path, patch, built, wanted);
     if (form !== undefined) return form;
   }
   // A patch that says null takes the field away; without it the field comes back.
-  if (patch === null) return built === undefined ? { patch: undefined, wanted } : { patch, wanted };
+  if (patch === null)
+    return built === undefined
+      ? { patch: undefined, wanted: forming.trusting ? built : wanted }
+      : { patch, wanted };
   return equalJson(patch, built) ? { patch: wanted, wanted: built } : { patch, wanted };
 }
 
 function mapForm(
-  schema: KindSchema,
+  forming: Forming,
   path: Path,
   patch: JsonObject,
   built: JsonObject,
@@ -53,7 +79,7 @@ function mapForm(
       own[key] = value;
       continue;
     }
-    const form = valueForm(schema, [...path, key], value, member(built, key), member(wanted, key));
+    const form = valueForm(forming, [...path, key], value, member(built, key), member(wanted, key));
     if (form.patch !== undefined) own[key] = form.patch;
     if (form.wanted === undefined) delete rest[key];
     else rest[key] = form.wanted;
@@ -63,12 +89,13 @@ function mapForm(
 }
 
 function listForm(
-  schema: KindSchema,
+  forming: Forming,
   path: Path,
   patch: readonly Json[],
   built: readonly Json[],
   wanted: readonly Json[],
 ): Form | undefined {
+  const { schema, trusting } = forming;
   const fields = keyFields(schema, path, [patch, built, wanted]);
   const patches = keyItems(schema, path, patch, fields);
   const builds = keyItems(schema, path, built, fields);
@@ -83,19 +110,38 @@ function listForm(
     if (item.$patch === 'delete') {
       // Taken away by the patch and wanted again: the patch lets it through, the rest is compared later.
       if (after === undefined) own.push(item);
+      else if (trusting) rest.delete(key);
       continue;
     }
     if (before === undefined || after === undefined) {
       if (before === undefined) own.push(item);
-      // Gone live: the patch says nothing of it any more; where it came from is somebody else's to find.
+      // Gone live: the patch says nothing of it any more. What else states it is somebody else's to find.
+      else if (trusting && equalJson(item, before)) rest.set(key, before);
       continue;
     }
-    const form = mapForm(schema, [...path, 0], item, before, after);
+    const form = mapForm(forming, [...path, 0], item, before, after);
     if (isObject(form.patch) && !saysNothing(form.patch, fields)) own.push(form.patch);
     if (isObject(form.wanted)) rest.set(key, form.wanted);
   }
-  const order = wants.keys.flatMap((key) => rest.get(key) ?? []);
-  return { patch: own.length === 0 ? undefined : own, wanted: order };
+  return { patch: own.length === 0 ? undefined : own, wanted: inOrder(rest, builds.keys, wants.keys) };
+}
+
+/** As wanted, but as built where only items that the patch alone gave came or went. */
+function inOrder(
+  items: ReadonlyMap<string, JsonObject>,
+  built: readonly string[],
+  wanted: readonly string[],
+): JsonObject[] {
+  const kept = (keys: readonly string[], others: readonly string[]): string[] =>
+    keys.filter((key) => others.includes(key));
+  const isAsBuilt =
+    items.size === built.length &&
+    built.every((key) => items.has(key)) &&
+    equalJson(kept(built, wanted), kept(wanted, built));
+  return (isAsBuilt ? built : [...items.keys()]).flatMap((key): JsonObject[] => {
+    const item = items.get(key);
+    return item === undefined ? [] : [item];
+  });
 }
 
 /** Only the keys that name the item are left. */
@@ -112,8 +158,11 @@ function isIdentity(path: Path, key: string): boolean {
   return path.length === 1 && path[0] === 'metadata' && (key === 'name' || key === 'namespace');
 }
 
-/** How a list is written into a patch: item by item, or as a whole where kustomize knows no keys for the kind. */
-export type ListStyle = 'by-key' | 'whole';
+/**
+ * How a list is written into a patch: item by item; anew where items came, went or moved, when their order counts; or every
+ * list as a whole, where kustomize knows no keys for the kind.
+ */
+export type ListStyle = 'by-key' | 'replace' | 'whole';
 
 /**
  * The patch with everything in it that makes `built` the wanted value.
@@ -154,10 +203,19 @@ function authorValue(author: Author, path: Path, patch: Maybe, before: Maybe, af
   if (after === undefined) return null;
   if (isObject(before) && isObject(after))
     return authorMap(author, path, isObject(patch) ? patch : {}, before, after);
-  if (Array.isArray(before) && Array.isArray(after) && author.style === 'by-key') {
-    return authorList(author, path, Array.isArray(patch) ? patch : [], before, after) ?? after;
-  }
-  return after;
+  if (!Array.isArray(before) || !Array.isArray(after)) return after;
+  if (author.style === 'whole') return after;
+  if (author.style === 'replace' && !sameItems(author, path, before, after))
+    return after.every(isObject) ? [replaces, ...after] : after;
+  return authorList(author, path, Array.isArray(patch) ? patch : [], before, after) ?? after;
+}
+
+function sameItems({ schema }: Author, path: Path, before: readonly Json[], after: readonly Json[]): boolean {
+  const fields = keyFields(schema, path, [before, after]);
+  const [from, to] = [keyItems(schema, path, before, fields), keyItems(schema, path, after, fields)];
+  return (
+    fields !== undefined && from !== undefined && to !== undefined && equalJson([...from.keys], [...to.keys])
+  );
 }
 
 /** Undefined when the items have no keys: the list is then one value. */
@@ -231,7 +289,7 @@ function needed(schema: KindSchema, path: Path, patch: Json, beneath: Maybe): Ma
     return own.length === 0 ? undefined : Object.fromEntries(own);
   }
   if (Array.isArray(patch) && Array.isArray(beneath)) {
-    if (equalJson(patch, beneath)) return undefined;
+    if (equalJson(replacing(patch) ?? patch, beneath)) return undefined;
     return neededItems(schema, path, patch, beneath);
   }
   return equalJson(patch, beneath) ? undefined : patch;

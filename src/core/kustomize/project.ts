@@ -36,8 +36,11 @@ export type Projection =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: RefusalReason; readonly message: string; readonly path?: string };
 
+/** By attempt; the first two differ in whether our patch is tidied. */
+const listStyles: readonly ListStyle[] = ['by-key', 'by-key', 'replace', 'whole'];
+
 /** Ways to place one edit, the preferred one first. */
-export const attempts = 3;
+export const attempts = listStyles.length;
 
 /** Writes the edit into `files`. */
 export async function projectEdit(
@@ -62,7 +65,15 @@ export async function projectEdit(
   if (equalJson(job.wanted, job.built)) return { ok: true };
   return job.canWriteStated(undefined)
     ? await editDocumentOf(job, source.document)
-    : await authorPatch(job, attempt < 2 ? 'by-key' : 'whole');
+    : await authorPatch(job, styleOf(job, attempt));
+}
+
+/** Kustomize knows the lists of the kinds that every cluster has; a whole list there would freeze what the base says of it. */
+function styleOf({ source }: Job, attempt: number): ListStyle {
+  const { group } = source.document.id;
+  const isBuiltin = !group.includes('.') || group.endsWith('.k8s.io');
+  const style = listStyles[attempt] ?? 'replace';
+  return style === 'whole' && isBuiltin ? 'replace' : style;
 }
 
 function noSource(object: RenderedObject): string {
@@ -86,7 +97,8 @@ async function routePatches(job: Job, tidy: boolean): Promise<void> {
     if (patch.path === undefined || !job.canWrite(patch.path)) continue;
     const current = await valueNow(job, patch);
     if (current === undefined) continue;
-    const form = patchForm(job.schema, current, job.built, job.wanted);
+    const views = { patch: current, built: job.built, wanted: job.wanted };
+    const form = patchForm(job.schema, views, tidy);
     if (equalJson(form.patch, current)) continue;
     const rest =
       tidy && patch.isOwned ? withoutRedundant(job.schema, form.patch, beneath(job, patch)) : form.patch;
@@ -203,7 +215,7 @@ function readOnlyOwner(job: Job): Projection | undefined {
     ({ path, layer }) => path === undefined && job.canWrite(layer.node.file),
   );
   for (const { value, layer } of inline) {
-    const form = patchForm(job.schema, value, job.built, job.wanted);
+    const form = patchForm(job.schema, { patch: value, built: job.built, wanted: job.wanted }, false);
     if (equalJson(form.patch, value)) continue;
     const text = `${firstField(job)} is set by an inline patch in ${layer.node.file}, which is read-only; change it there`;
     return refuse('UnplaceableEdit', text, layer.node.file);

@@ -78,16 +78,26 @@ export async function settle(overlay: Overlay, changes: readonly OverlayChange[]
   async function project(list: readonly OverlayChange[]): Promise<Workspace> {
     let trial = files.fork();
     for (const change of list) {
-      const step = trial.fork();
-      const result = await carry(overlay, step, change, level.get(change) ?? 0);
-      if (!result.ok) {
-        refused.set(change, result);
-        continue;
-      }
+      const step = await firstThatFits(trial, change);
+      if (step === undefined) continue;
       touched.set(change, differences(trial, step));
       trial = step;
     }
     return trial;
+  }
+
+  async function firstThatFits(trial: Workspace, change: OverlayChange): Promise<Workspace | undefined> {
+    for (let attempt = level.get(change) ?? 0; ; attempt += 1) {
+      const step = trial.fork();
+      const result = await carry(overlay, step, change, attempt);
+      if (result.ok) {
+        level.set(change, attempt);
+        return step;
+      }
+      if (attempt + 1 < attempts) continue;
+      refused.set(change, result);
+      return undefined;
+    }
   }
 
   function again(change: OverlayChange, message: string): void {

@@ -199,6 +199,50 @@ describe('in an overlay with its base elsewhere', () => {
     );
   });
 
+  it('the order of a list that has one is kept', async () => {
+    const texts: Texts = {
+      ...base,
+      'base/web.yaml': deployment(
+        'web',
+        'web:1.4.0',
+        '          env: [{name: A, value: a}, {name: B, value: b}]\n',
+      ),
+    };
+    const env = 'spec.template.spec.containers.web.env';
+    const changes: readonly ((object: Editable) => void)[] = [
+      (web) => web.push(env, { name: 'C', value: 'c' }),
+      (web) =>
+        web.set(env, [
+          { name: 'B', value: 'b' },
+          { name: 'A', value: 'a' },
+        ]),
+      (web) =>
+        web.set(env, [
+          { name: 'C', value: 'c' },
+          { name: 'A', value: 'a' },
+        ]),
+    ];
+    for (const how of changes) {
+      const outcome = await change(texts, 'prod', 'p-b-web', how);
+      assert.deepEqual(outcome.refused, []);
+      assert.deepEqual(Object.keys(outcome.changed), [
+        'prod/deployment-web-edits.yaml',
+        'prod/kustomization.yaml',
+      ]);
+      const again = await change(outcome.texts, 'prod', 'p-b-web', (web) => web.set(`${env}.A.value`, 'z'));
+      assert.deepEqual(again.refused, []);
+      assert.deepEqual(Object.keys(again.changed), ['prod/deployment-web-edits.yaml']);
+      const back = await change(again.texts, 'prod', 'p-b-web', (web) =>
+        web.set(env, [
+          { name: 'A', value: 'a' },
+          { name: 'B', value: 'b' },
+        ]),
+      );
+      assert.deepEqual(back.refused, []);
+      assert.deepEqual(back.texts, texts);
+    }
+  });
+
   it('the base as the folder is refused: every overlay would change', async () => {
     const overlay = await open(base, 'base');
     const [first] = overlay.builds;
@@ -281,6 +325,35 @@ describe('a build that cannot be made', () => {
       const { failures: found, builds } = await open(texts, 'app');
       assert.deepEqual(builds, []);
       assert.match(found.map(({ reason, message: why }) => `${reason} ${why}`).join(), message);
+    }
+  });
+
+  it('is not even tried where it could read files of the machine', async () => {
+    const kustomizations = [
+      'resources: [../../../etc/hostname]\n',
+      'resources: [/etc/hostname]\n',
+      'patches: [{path: /etc/hostname}]\n',
+      'patchesStrategicMerge: [../../up.yaml]\n',
+      'patchesJson6902: [{path: ../../up.yaml, target: {kind: X}}]\n',
+      'configMapGenerator: [{name: a, files: [x=/etc/hostname]}]\n',
+      'configMapGenerator: [{name: a, envs: [../../up.env]}]\n',
+      'configMapGenerator: [{name: a, env: /etc/hostname}]\n',
+      'secretGenerator: [{name: a, files: [../../up]}]\n',
+      'configurations: [/etc/hostname]\n',
+      'crds: [/etc/hostname]\n',
+      'openapi: {path: /etc/hostname}\n',
+      'replacements: [{path: /etc/hostname}]\n',
+      'components: [/etc]\n',
+      'generators: ["{apiVersion: builtin, kind: ConfigMapGenerator, metadata: {name: a}, files: [/etc/hostname]}"]\n',
+      'transformers: [t.yaml]\n',
+      'validators: [t.yaml]\n',
+      'helmGlobals: {chartHome: /etc}\n',
+    ];
+    const untouched = { build: async () => assert.fail('kustomize was asked') };
+    for (const text of kustomizations) {
+      const texts: Texts = { 'app/kustomization.yaml': text, 'app/t.yaml': 'a: 1\n' };
+      const { failures: found } = await open(texts, 'app', { render: untouched });
+      assert.equal(found.length, 1, text);
     }
   });
 });
