@@ -42,7 +42,8 @@ export function indexFile(entry: TreeEntry, parsed: ParsedFile): IndexedFile {
   return {
     entry,
     parsed,
-    documents: parsed.documents.flatMap((document, index) => indexDocument(document, path, index)),
+    // The copy is as long as it has to be; flatMap leaves room to grow, in memory for every file.
+    documents: parsed.documents.flatMap((document, index) => indexDocument(document, path, index)).slice(),
     isUnclear: parsed.documents.some(isUnclear),
     ...(skipped === undefined ? {} : { skipped }),
   };

@@ -55,17 +55,30 @@ function describe(document: ReadDocument): FileDocument {
 }
 
 function classify(value: Json, notEditable: string | undefined): FileDocument {
-  const id = identify(value);
-  if (id === undefined || !isObject(value)) return { kind: 'other', reason: whyNoRecord(value) };
+  const found = identify(value);
+  if (found === undefined || !isObject(value)) return { kind: 'other', reason: whyNoRecord(value) };
+  const id = {
+    group: ownText(found.group),
+    kind: ownText(found.kind),
+    namespace: ownText(found.namespace),
+    name: ownText(found.name),
+  };
   const scales = scaleTarget(value, id);
   return {
     kind: 'record',
-    apiVersion: typeof value.apiVersion === 'string' ? value.apiVersion : '',
+    apiVersion: typeof value.apiVersion === 'string' ? ownText(value.apiVersion) : '',
     id,
-    ...(notEditable === undefined ? {} : { notEditable }),
     encrypted: isObject(value.sops),
+    ...(notEditable === undefined ? {} : { notEditable }),
     ...(scales === undefined ? {} : { scales }),
   };
+}
+
+const isAscii = /^[\u0000-\u007f]*$/;
+
+/** The same text with memory of its own: a part of a string keeps the whole string, which here is a whole file. */
+function ownText(text: string): string {
+  return isAscii.test(text) ? Buffer.from(text, 'latin1').toString('latin1') : text;
 }
 
 function whyNoRecord(value: Json): string {
