@@ -44,6 +44,8 @@ function unfold(document: JsonObject, edited: JsonObject, folded: JsonObject): J
       if (!isMissing(member(data, key))) coded.push([key, member(data, key) ?? null]);
     } else if (text !== undefined) {
       plain.push([key, text]);
+      // What the plain text hides stays hidden.
+      if (!isMissing(member(data, key))) coded.push([key, member(data, key) ?? null]);
     } else {
       coded.push([key, value]);
     }

@@ -39,6 +39,18 @@ describe('intent: secrets', () => {
     assert.deepEqual(edits({ live: now, git, mirror: true }), edits({ handled, live: now, git }));
   });
 
+  it('change the plain text that hides base64, and leave what is hidden', () => {
+    const git = secret(`data: {password: ${code('older')}}\nstringData: {password: old}`);
+    const now = live({ password: 'new' });
+    for (const scene of [
+      { live: now, git, handled: live({ password: 'old' }) },
+      { live: now, git, mirror: true },
+    ]) {
+      assert.deepEqual(edits(scene), { 'stringData.password': ['old', 'new'] });
+    }
+    assert.deepEqual(result({ live: live({}), git, handled: live({ password: 'old' }) }), secret(''));
+  });
+
   it('keep a value that is no text as base64', () => {
     const now = { ...live({}), data: { password: Buffer.from([0xff, 0xfe]).toString('base64') } };
     const desired = result({
