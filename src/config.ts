@@ -75,6 +75,7 @@ const configSchema = z.object({
   shutdownTimeout: duration.prefault('20s'),
   leaderElect: z.boolean().default(true),
   additionalSensitiveResources: list.prefault(''),
+  sops: z.string().default('sops'),
   defaultKnownHostsConfigmap: z.string().optional(),
   insecureAllowGitHttp: z.boolean().default(false),
   insecureAllowMissingKnownHosts: z.boolean().default(false),
@@ -136,6 +137,7 @@ export function addConfigOptions(command: Command): Command {
     '--additional-sensitive-resources <list>',
     'further resources that reach Git only encrypted, e.g. secrets.example.org',
   );
+  flag('--sops <bin>', 'the sops binary that encrypts sensitive objects (default: from PATH)');
   flag('--default-known-hosts-configmap <name>', 'ConfigMap with known_hosts for every ssh remote');
   flag('--insecure-allow-git-http', 'allow credentials over plain http');
   flag('--insecure-allow-missing-known-hosts', 'accept any ssh host key where none is configured');

@@ -118,6 +118,7 @@ function start(kube: KubeClient, config: Config, metrics: Metrics, log: Log): Le
     allowHttp: config.insecureAllowGitHttp,
     allowMissingKnownHosts: config.insecureAllowMissingKnownHosts,
     sensitiveResources: config.additionalSensitiveResources,
+    sops: config.sops,
     counts: mirrorCounts(metrics),
   });
   const controllers = startControllers({ kube, config, mirror, log, metrics, clock: systemClock, version });

@@ -7,6 +7,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Mirror, MirrorSpec, WatchedCollection } from '../worker/mirror-spec.ts';
 import type { Clusters } from './clusters.ts';
+import type { EncryptionReads } from './encryption.ts';
 import type { Flushes } from './flushes.ts';
 import type { KindName } from './objects.ts';
 import type { ProviderChecks } from './provider-checks.ts';
@@ -26,6 +27,7 @@ export interface Context {
   readonly checks: ProviderChecks;
   readonly clusters: Clusters;
   readonly flushes: Flushes;
+  readonly encryption: EncryptionReads;
   readonly events: EventRecorder;
   readonly memory: Memory;
   /** Has an object looked at again. */

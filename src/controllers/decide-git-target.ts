@@ -10,6 +10,7 @@ import { describeObject } from '../core/identity.ts';
 import type { Refusal, RefusalReason } from '../core/refusal.ts';
 import type { TargetObservation, WatchedCollection } from '../worker/mirror-spec.ts';
 import { failureMessage, failureReason, haltMessage } from './decide-git-branch.ts';
+import type { SealingState } from './encryption.ts';
 import { contributor, type Decision, type Gate, gatesOf, holds } from './gates.ts';
 import type { Reachability } from './reachability.ts';
 import { streamsFinding } from './streams.ts';
@@ -20,6 +21,7 @@ export interface TargetFacts {
   readonly spec: GitTargetSpec;
   readonly branch: string;
   readonly validated: Gate;
+  readonly sealing: SealingState;
   readonly provider: { readonly name: string; readonly ready: boolean; readonly message: string };
   readonly kubeProvider: { readonly name: string; readonly ready: boolean; readonly message: string };
   readonly reach: Reachability;
@@ -42,7 +44,7 @@ export function decideGitTarget(facts: TargetFacts): Decision {
     ];
     return { gates, contributors: [ready('ValidationFailed', `${validated.reason}: ${validated.message}`)] };
   }
-  const encryption = encryptionGate(facts.spec);
+  const encryption = encryptionGate(facts.sealing);
   if (!holds(encryption)) {
     const contributors = [ready('EncryptionNotConfigured', encryption.message)];
     return { gates: [validated, encryption, ...unknownYet()], contributors };
@@ -101,24 +103,21 @@ function unknownYet(): Gate[] {
   ];
 }
 
-/** False: the spec wants encryption, which this version does not have. */
-export function mayEncrypt({ encryption }: Pick<GitTargetSpec, 'encryption'>): boolean {
-  return encryption?.age?.enabled !== true;
-}
-
-function encryptionGate(spec: GitTargetSpec): Gate {
-  if (mayEncrypt(spec)) {
-    return gate(
-      'EncryptionConfigured',
-      'NotRequired',
-      'encryption is not configured; sensitive objects are refused',
-    );
+function encryptionGate(sealing: SealingState): Gate {
+  switch (sealing.kind) {
+    case 'off':
+      return gate(
+        'EncryptionConfigured',
+        'NotRequired',
+        'encryption is not configured; sensitive objects are left out',
+      );
+    case 'ok':
+      return gate('EncryptionConfigured', 'Succeeded', sealing.message);
+    case 'unusable':
+      return gate('EncryptionConfigured', sealing.reason, sealing.message);
+    case 'unknown':
+      return gate('EncryptionConfigured', 'Blocked', sealing.message);
   }
-  return gate(
-    'EncryptionConfigured',
-    'InvalidConfig',
-    'spec.encryption.age.enabled: this version cannot encrypt; set it to false to mirror everything but sensitive objects',
-  );
 }
 
 function streamsGate({ collections, observation, before, running }: TargetFacts): Gate {

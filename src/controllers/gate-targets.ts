@@ -3,7 +3,7 @@ import { findCondition } from '../api/trio.ts';
 import { normaliseRepositoryUrl } from '../core/repository-url.ts';
 import type { CoveredTarget } from '../worker/gate-desk.ts';
 import type { Context } from './context.ts';
-import { mayEncrypt, mixesNamespaces } from './decide-git-target.ts';
+import { mixesNamespaces } from './decide-git-target.ts';
 import { normalFolder } from './destination.ts';
 import { holds } from './gates.ts';
 import { keyFrom } from './object-key.ts';
@@ -33,7 +33,7 @@ export function gateTargets(context: Context, repository: string): readonly Cove
         writes:
           metadata.deletionTimestamp === undefined &&
           !spec.suspend &&
-          mayEncrypt(spec) &&
+          (view.sealing.kind === 'ok' || view.sealing.kind === 'off') &&
           !mixesNamespaces(spec, collectionsOf(context, view)),
         status: findCondition(status?.conditions, 'Ready')?.message ?? '',
       },

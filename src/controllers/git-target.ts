@@ -21,14 +21,16 @@ import { type TargetView, viewTarget } from './target-view.ts';
 import { timestampOf } from './time.ts';
 
 export async function reconcileGitTarget(context: Context, key: string): Promise<number | undefined> {
-  const { store, clock, memory, metrics, mirror, checks, flushes, events } = context;
+  const { store, clock, memory, metrics, mirror, checks, flushes, events, encryption } = context;
   const memoryKey = `GitTarget ${key}`;
   const target = store.get('GitTarget', key);
   if (target === undefined || target.metadata.deletionTimestamp !== undefined) {
     memory.sampledAt.delete(memoryKey);
     flushes.forget(key);
+    encryption.forget(key);
     return undefined;
   }
+  if (await encryption.refresh(target)) context.applySpecs();
   const view = viewTarget(context, target);
   if (holds(view.validated)) await ensureGitBranch(context, view);
   // After a restart the status stays until there is something new to say.
@@ -48,6 +50,7 @@ export async function reconcileGitTarget(context: Context, key: string): Promise
     spec: target.spec,
     branch: view.branch,
     validated: view.validated,
+    sealing: view.sealing,
     provider: { name: view.providerName, ready: view.providerReady, message: view.providerMessage },
     kubeProvider: {
       name: view.kubeProviderName,

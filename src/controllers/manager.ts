@@ -5,6 +5,7 @@
  */
 import type { Config } from '../config.ts';
 import type { FollowPolicy } from '../core/catalog/index.ts';
+import { isSensitiveType } from '../core/sealed/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
 import { EventRecorder } from '../kube/events.ts';
@@ -25,6 +26,7 @@ import {
   targetsOfGitProvider,
   targetsOfNamespace,
 } from './dependents.ts';
+import { EncryptionReads } from './encryption.ts';
 import { Flushes } from './flushes.ts';
 import { gateTargets } from './gate-targets.ts';
 import { reconcileGitBranch } from './git-branch.ts';
@@ -104,6 +106,7 @@ export function startControllers(options: ControllersOptions): Controllers {
     },
     onState,
   });
+  const policy = followPolicy(config);
   const clusters = new Clusters({
     control: kube,
     config,
@@ -111,7 +114,7 @@ export function startControllers(options: ControllersOptions): Controllers {
     log,
     metrics,
     version,
-    policy: followPolicy(config),
+    policy,
     onChange: onCluster,
   });
   const checks = new ProviderChecks({
@@ -126,6 +129,7 @@ export function startControllers(options: ControllersOptions): Controllers {
     },
   });
   const flushes = new Flushes({ mirror, clock, log, onDone: (key) => enqueue('GitTarget', key) });
+  const encryption = new EncryptionReads({ client: kube, clock, isSensitive: policy.isSensitive });
   const events = new EventRecorder({ client: kube, instance: config.identity ?? '', clock });
   const crds = new CrdWatch({
     client: kube,
@@ -148,6 +152,7 @@ export function startControllers(options: ControllersOptions): Controllers {
     checks,
     clusters,
     flushes,
+    encryption,
     events,
     memory: { applied: new Map(), resolved: new Map(), sampledAt: new Map(), losers: undefined },
     enqueue,
@@ -238,15 +243,7 @@ function split(item: string): { readonly kind: KindName; readonly key: string } 
   return { kind, key: item.slice(kind.length + 1) };
 }
 
-/** Core Secrets are always sensitive. Nothing encrypts yet, so sensitive types are not followed at all. */
+/** What is sensitive is followed only for targets that encrypt; see `EncryptionReads.catalogFor`. */
 function followPolicy({ additionalSensitiveResources }: Config): FollowPolicy {
-  const listed = new Set(additionalSensitiveResources.map((name) => name.toLowerCase()));
-  return {
-    sensitiveSupported: false,
-    isSensitive: (group, resource) =>
-      (group === '' && resource === 'secrets') ||
-      listed.has(resource) ||
-      listed.has(`${group}/${resource}`) ||
-      listed.has(`${resource}.${group}`),
-  };
+  return { sensitiveSupported: true, isSensitive: isSensitiveType(additionalSensitiveResources) };
 }

@@ -43,12 +43,13 @@ export function collectionsOf(context: Context, view: TargetView): WatchedCollec
 
 /** @param view of the rule's target; undefined when there is none */
 export function viewRule(context: Context, rule: AnyRule, view: TargetView | undefined): RuleResult {
-  const { memory, mirror } = context;
+  const { memory, mirror, encryption } = context;
   const memoryKey = `${rule.kind} ${keyOf(rule)}`;
   // A changed rule keeps nothing of what it meant before.
   const intent = JSON.stringify([rule.metadata.uid, rule.metadata.generation]);
   const before = memory.resolved.get(memoryKey);
-  const catalog = view?.cluster?.catalog ?? noCatalog;
+  const known = view?.cluster?.catalog ?? noCatalog;
+  const catalog = view === undefined ? known : encryption.catalogFor(known, view.sealing);
   const facts: RuleFacts = {
     kind: rule.kind,
     namespace: rule.metadata.namespace ?? '',

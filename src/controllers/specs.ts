@@ -6,7 +6,7 @@ import { annotations } from '../api/group.ts';
 import type { MirrorSpec } from '../worker/mirror-spec.ts';
 import { acknowledgement } from './acknowledgement.ts';
 import type { Context } from './context.ts';
-import { mayEncrypt, mixesNamespaces } from './decide-git-target.ts';
+import { mixesNamespaces } from './decide-git-target.ts';
 import { normalFolder } from './destination.ts';
 import { holds } from './gates.ts';
 import { collectionsOf } from './rule-view.ts';
@@ -50,9 +50,10 @@ export function applySpecs(context: Context): void {
 }
 
 export function specOf(context: Context, view: TargetView): MirrorSpec | undefined {
-  const { target, validated, settings, cluster, gitBranch } = view;
+  const { target, validated, settings, cluster, gitBranch, sealing } = view;
   const { metadata, spec } = target;
-  if (metadata.deletionTimestamp !== undefined || !holds(validated) || !mayEncrypt(spec)) return undefined;
+  if (metadata.deletionTimestamp !== undefined || !holds(validated)) return undefined;
+  if (sealing.kind === 'unusable' || sealing.kind === 'unknown') return undefined;
   if (
     settings === undefined ||
     gitBranch === undefined ||
@@ -78,6 +79,7 @@ export function specOf(context: Context, view: TargetView): MirrorSpec | undefin
     prune: spec.prune.mode,
     ignoreManagers: spec.ignoreManagers ?? [],
     suspend: spec.suspend,
+    sealing: sealing.kind === 'ok' ? sealing.sealing : undefined,
     cluster: { name: view.kubeProviderName, client: cluster.client, uid: cluster.uid },
     collections,
     resync: metadata.annotations?.[annotations.requestedAt] ?? '',
@@ -101,6 +103,7 @@ function isSame(a: MirrorSpec | undefined, b: MirrorSpec | undefined): boolean {
   return (
     a.access === b.access &&
     a.signer === b.signer &&
+    a.sealing === b.sealing &&
     a.cluster.client === b.cluster.client &&
     plain(a) === plain(b)
   );
@@ -109,6 +112,7 @@ function isSame(a: MirrorSpec | undefined, b: MirrorSpec | undefined): boolean {
 function plain({
   access: _access,
   signer: _signer,
+  sealing: _sealing,
   cluster,
   lastPushedCommit: _pushed,
   ...rest

@@ -8,6 +8,7 @@ import type { Context } from './context.ts';
 import { type ProviderSettings, usableSettings } from './decide-git-provider.ts';
 import { decideKubeProvider } from './decide-kube-provider.ts';
 import { type Destination, destinationLosers, normalFolder } from './destination.ts';
+import type { SealingState } from './encryption.ts';
 import type { Gate } from './gates.ts';
 import { type Grant, grantFor } from './grants.ts';
 import { byAge, keyFrom, keyOf } from './object-key.ts';
@@ -33,13 +34,14 @@ export interface TargetView {
   readonly kubeProviderMessage: string;
   readonly grant: Grant;
   readonly cluster: SourceCluster | undefined;
+  readonly sealing: SealingState;
   readonly validated: Gate;
   /** Something was never found out since the start: nothing new can be said yet. */
   readonly settling: boolean;
 }
 
 export function viewTarget(context: Context, target: GitTarget): TargetView {
-  const { store, checks, clusters } = context;
+  const { store, checks, clusters, encryption } = context;
   const namespace = target.metadata.namespace ?? '';
   const key = keyOf(target);
   const { providerName, branch, gitBranchMissing } = branchNamed(context, target);
@@ -73,6 +75,7 @@ export function viewTarget(context: Context, target: GitTarget): TargetView {
     kubeProviderMessage: connected?.message ?? 'it was not read yet',
     grant,
     cluster,
+    sealing: encryption.state(target),
     settling:
       (provider !== undefined && record === undefined) ||
       (kubeProvider !== undefined && connection === undefined) ||

@@ -16,8 +16,9 @@ import {
 import type { PublishedEdit } from '../core/gate/index.ts';
 import { describeObject, type ObjectId, objectKey } from '../core/identity.ts';
 import type { JsonObject } from '../core/json.ts';
-import { documentAt } from '../core/plan/document-at.ts';
+import { documentAt, hasDocument } from '../core/plan/document-at.ts';
 import type { RefusalReason } from '../core/refusal.ts';
+import type { Sealer } from '../core/sealed/index.ts';
 import type { Access } from '../git/credentials.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Clock } from '../kube/clock.ts';
@@ -289,9 +290,20 @@ export class BranchRun implements BranchActions {
     folder: string,
     commit: string,
     object: { id: ObjectId; namespaced: boolean },
+    sealer?: Sealer,
   ): Promise<JsonObject | undefined> {
     const tree = await this.#treeAt(commit);
-    return tree === undefined ? undefined : documentAt(tree, folder, object, this.cache);
+    return tree === undefined ? undefined : documentAt(tree, folder, object, this.cache, sealer);
+  }
+
+  /** Whether Git has a document of an object of a target at a commit, readable or not. */
+  async hasDocumentAt(
+    folder: string,
+    commit: string,
+    object: { id: ObjectId; namespaced: boolean },
+  ): Promise<boolean> {
+    const tree = await this.#treeAt(commit);
+    return tree !== undefined && hasDocument(tree, folder, object, this.cache);
   }
 
   /** Whether the remote's branch, as last seen, holds a commit. */
@@ -440,9 +452,11 @@ function publishedEdits(
 
 /** The record of an object whose write is final. */
 function handledUpdate(target: TargetRun, key: string, sequence: number): HandledUpdate | undefined {
-  const change = target.underWay.confirm(key, sequence);
-  if (change === undefined) return undefined;
+  const done = target.underWay.confirm(key, sequence);
+  if (done === undefined) return undefined;
+  const { change, documentBlob } = done;
   if (change.live === undefined) return { key, sequence, record: undefined, body: undefined };
   const { id, uid, resourceVersion, digest, body } = change;
-  return { key, sequence, record: { id, uid, resourceVersion, digest }, body };
+  const record = { id, uid, resourceVersion, digest };
+  return { key, sequence, record: documentBlob === undefined ? record : { ...record, documentBlob }, body };
 }

@@ -6,8 +6,9 @@ import type { WriteVerdict } from '../core/apply/index.ts';
 import type { Author, ChangeResource, Input, ObjectChange, Sweep, TargetKey } from '../core/branch/state.ts';
 import type { Freshness } from '../core/gate/index.ts';
 import { identify, type ObjectId, objectKey } from '../core/identity.ts';
-import { isObject, type JsonObject } from '../core/json.ts';
+import { canonicalJson, isObject, type JsonObject } from '../core/json.ts';
 import { applierOwner, isTerminating, neverMirrored, sanitize } from '../core/sanitize/index.ts';
+import type { Mask } from '../core/sealed/index.ts';
 import type { Snapshot, StreamHandler, StreamState } from '../kube/collection.ts';
 import { compareResourceVersions } from '../kube/resource.ts';
 import { editAuthor } from './edit-author.ts';
@@ -35,8 +36,8 @@ export interface FeedContext {
   /** True while a snapshot that was asked for by hand runs: in a mirror the whole object counts again. */
   readonly wholeObjects: () => boolean;
   isSensitive(id: ObjectId): boolean;
-  /** Keys digests of sensitive objects. */
-  readonly digestKey: Uint8Array;
+  /** Masks the values of sensitive objects. */
+  readonly mask: Mask;
   accept(input: Input): Promise<void>;
   /** One object as the API server has it now. */
   readObject(
@@ -84,7 +85,7 @@ export class CollectionFeed implements StreamHandler {
     const key = objectKey(id);
     const sensitive = this.#context.isSensitive(id);
     const sanitized = sanitize(object);
-    const { digest, body } = digestOf(sanitized, sensitive ? this.#context.digestKey : undefined);
+    const { digest, body } = digestOf(sanitized, sensitive ? this.#context.mask : undefined);
     const { uid, resourceVersion } = versionOf(object);
     const record = handled.get(key);
     const current = underWay.digest(key) ?? record?.digest;
@@ -112,7 +113,7 @@ export class CollectionFeed implements StreamHandler {
       body,
       whole,
       echo,
-      bytes: estimateBytes(body, sanitized),
+      bytes: estimateBytes(sensitive ? canonicalJson(sanitized) : body),
     };
     underWay.begin(change);
     this.#tellWaiting();
@@ -384,9 +385,8 @@ const smallChangeBytes = 512;
 /** An event that the API server has sent is here well within this. */
 const streamPatienceMs = 3_000;
 
-/** Sensitive objects have no body here; their size is guessed from the number of their fields. */
-function estimateBytes(body: string | undefined, sanitized: JsonObject): number {
-  return 2 * (body?.length ?? 1024 * Object.keys(sanitized).length) + smallChangeBytes;
+function estimateBytes(text: string): number {
+  return 2 * text.length + smallChangeBytes;
 }
 
 function withoutStatus(object: JsonObject): JsonObject {

@@ -13,6 +13,7 @@ import type { Repository } from '../git/repository.ts';
 import type { Log } from '../telemetry/log.ts';
 import { commitMessage } from './commit-message.ts';
 import { namedNotices } from './foreign-commit.ts';
+import { blobId } from './handled.ts';
 import type { JournalEntry } from './journal.ts';
 import { OverlayTree } from './overlay-tree.ts';
 import { coreFailureReason } from './remote-branch.ts';
@@ -156,7 +157,7 @@ export class CommitWrites {
         target.underWay.drop(change.key, write.sequence);
         continue;
       }
-      target.underWay.assume(write.sequence, change);
+      target.underWay.assume(write.sequence, change, documentBlob(result, tree, target, change));
       done.push(change);
     }
     this.#outcomes.set(write.sequence, { plan: result, done });
@@ -233,6 +234,21 @@ export class CommitWrites {
     if (blob === undefined) throw new Error(`the repository lost the blob ${id}`);
     return blob;
   }
+}
+
+/** The blob with the document of a sensitive object as the plan leaves it. */
+function documentBlob(
+  { outcomes, edits }: Plan,
+  tree: OverlayTree,
+  target: TargetRun,
+  { id, key }: ObjectChange,
+): string | undefined {
+  if (!target.isSensitive(id)) return undefined;
+  const path = outcomes.find(({ object }) => objectKey(object) === key)?.path;
+  if (path === undefined) return undefined;
+  const edit = edits.find((one) => one.path === path);
+  if (edit === undefined) return tree.idOf(path);
+  return edit.content === undefined ? undefined : blobId(edit.content);
 }
 
 const emptyPlan: Plan = { edits: [], refused: [], skipped: [], notices: [], unchanged: [], outcomes: [] };

@@ -11,6 +11,7 @@ import { type ObjectId, objectKey } from '../core/identity.ts';
 import { knownAppliers } from '../core/intent/managers.ts';
 import type { JsonObject } from '../core/json.ts';
 import { applierOwner } from '../core/sanitize/index.ts';
+import type { Mask } from '../core/sealed/index.ts';
 import type { Clock } from '../kube/clock.ts';
 import { type Collection, collectionKey } from '../kube/collection.ts';
 import { confirmGone, type ObjectName } from '../kube/snapshot-check.ts';
@@ -26,7 +27,7 @@ export interface FeedOptions {
   readonly collection: Collection;
   readonly worker: BranchWorker;
   readonly counts: MirrorCounts;
-  readonly digestKey: Uint8Array;
+  readonly mask: Mask;
   readonly clock: Clock;
   changed(): void;
 }
@@ -96,7 +97,7 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     suspended: () => target.spec.suspend,
     wholeObjects: () => target.resyncing.has(name),
     isSensitive: (id) => target.isSensitive(id),
-    digestKey: options.digestKey,
+    mask: options.mask,
     async accept(input) {
       const startedAt = clock.now();
       await worker.accept(input);

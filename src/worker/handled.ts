@@ -5,17 +5,20 @@
  * edit is published or found to be none, so a crash finds the edit again. Losing the volume loses nothing but the base of
  * the three-way comparison.
  */
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { type ObjectId, objectKey } from '../core/identity.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, parseJson } from '../core/json.ts';
+import { type Mask, masked } from '../core/sealed/index.ts';
 import type { Journal } from './journal.ts';
 
 export interface HandledRecord {
   readonly id: ObjectId;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** The Git blob id of the canonical sanitized object; for a sensitive object a keyed digest without a body. */
+  /** The Git blob id of the canonical sanitized object; of a sensitive object, of the masked one. */
   readonly digest: string;
+  /** Id of the blob with its document when it was handled; kept for sensitive objects, whose documents may be unreadable. */
+  readonly documentBlob?: string;
 }
 
 /** What a collection's last settled snapshot covered. */
@@ -40,13 +43,13 @@ export interface HandledUpdate {
   readonly sequence?: number;
   /** undefined: the object is gone and dealt with. */
   readonly record: HandledRecord | undefined;
-  /** Canonical JSON of the sanitized object; undefined for a sensitive one. */
+  /** Canonical JSON of the sanitized object, masked when it is sensitive. */
   readonly body: string | undefined;
 }
 
 const collectionsFile = 'collections.json';
 /** Digest of an object that an earlier process wrote into a commit without recording it: differs from every other. */
-const unrecorded = 'unrecorded';
+export const unrecorded = 'unrecorded';
 
 export class HandledStates {
   readonly journal: Journal;
@@ -100,9 +103,8 @@ export class HandledStates {
     return Object.hasOwn(this.#collections, name) ? this.#collections[name] : undefined;
   }
 
-  /** The sanitized object of a record; undefined when only its digest is kept or the blob is lost. */
+  /** The sanitized object of a record, masked when it is sensitive; undefined when the blob is lost. */
   async body(record: HandledRecord): Promise<JsonObject | undefined> {
-    if (record.digest.startsWith('keyed:')) return undefined;
     try {
       const body = parseJson(Buffer.from(await this.#tree.read(record.digest)).toString('utf8'));
       return isObject(body) ? body : undefined;
@@ -180,19 +182,14 @@ export class HandledStates {
 
 function printRecord(record: HandledRecord | undefined): string {
   if (record === undefined) return '';
-  const { id, uid, resourceVersion, digest } = record;
-  return `${JSON.stringify([id.group, id.kind, id.namespace, id.name, uid, resourceVersion, digest])}\n`;
+  const { id, uid, resourceVersion, digest, documentBlob } = record;
+  const fields = [id.group, id.kind, id.namespace, id.name, uid, resourceVersion, digest];
+  return `${JSON.stringify(documentBlob === undefined ? fields : [...fields, documentBlob])}\n`;
 }
 
-/** Canonical text of a sanitized object and the digest its record holds. A key makes the digest of a sensitive object. */
-export function digestOf(
-  sanitized: JsonObject,
-  key: Uint8Array | undefined,
-): { digest: string; body: string | undefined } {
-  const text = canonicalJson(sanitized);
-  if (key !== undefined) {
-    return { digest: `keyed:${createHmac('sha256', key).update(text).digest('hex')}`, body: undefined };
-  }
+/** Canonical text of a sanitized object and the digest its record holds. A sensitive object is given with a mask. */
+export function digestOf(sanitized: JsonObject, mask: Mask | undefined): { digest: string; body: string } {
+  const text = canonicalJson(mask === undefined ? sanitized : masked(sanitized, mask));
   return { digest: blobId(Buffer.from(text)), body: text };
 }
 
@@ -224,13 +221,14 @@ function readShard(content: Uint8Array): HandledRecord[] {
 function readRecord(line: string): HandledRecord | undefined {
   if (line === '') return undefined;
   const fields = tryParse(line);
-  if (!Array.isArray(fields) || fields.length !== 7) return undefined;
+  if (!Array.isArray(fields) || fields.length < 7 || fields.length > 8) return undefined;
   const texts = fields.filter((field): field is string => typeof field === 'string');
-  const [group, kind, namespace, name, uid, resourceVersion, digest] = texts;
+  const [group, kind, namespace, name, uid, resourceVersion, digest, documentBlob] = texts;
   if (group === undefined || kind === undefined || namespace === undefined || name === undefined)
     return undefined;
   if (uid === undefined || resourceVersion === undefined || digest === undefined) return undefined;
-  return { id: { group, kind, namespace, name }, uid, resourceVersion, digest };
+  const record = { id: { group, kind, namespace, name }, uid, resourceVersion, digest };
+  return documentBlob === undefined ? record : { ...record, documentBlob };
 }
 
 function readCollections(content: Uint8Array): Record<string, CollectionRecord> {

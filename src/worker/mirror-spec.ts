@@ -5,6 +5,7 @@
 import type { Failure, Halt, TargetKey } from '../core/branch/state.ts';
 import type { PlacementSpec } from '../core/folder/index.ts';
 import type { Refusal } from '../core/refusal.ts';
+import type { Concealed } from '../core/sealed/index.ts';
 import type { Access } from '../git/credentials.ts';
 import type { Signer } from '../git/signing.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -15,6 +16,14 @@ import type { Examination } from './examine.ts';
 export interface WatchedCollection extends Collection {
   readonly kind: string;
   readonly namespaced: boolean;
+}
+
+/** How sensitive objects of a target are sealed. Another object is another setting. */
+export interface Sealing {
+  /** age recipients, for documents that no rule of the repository governs. */
+  readonly recipients: readonly string[];
+  /** Private age keys, one a line; undefined: documents are sealed and never opened. */
+  readonly keys: Concealed<string> | undefined;
 }
 
 /** One GitTarget that may run, with everything it refers to resolved. */
@@ -43,6 +52,8 @@ export interface MirrorSpec {
   readonly prune: 'Never' | 'OnEvent' | 'Always';
   readonly ignoreManagers: readonly string[];
   readonly suspend: boolean;
+  /** Undefined: sensitive objects are refused. */
+  readonly sealing: Sealing | undefined;
   /** Name of the KubeProvider, its client and the uid of its kube-system namespace. */
   readonly cluster: { readonly name: string; readonly client: KubeClient; readonly uid: string };
   readonly collections: readonly WatchedCollection[];

@@ -2,16 +2,18 @@
  * Runs what the controllers ask for: one repository per remote, one branch run per branch, one target run per GitTarget,
  * and its streams. Starts and stops are serialised per target; one that cannot start never holds up another.
  */
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { TargetKey } from '../core/branch/state.ts';
+import { isSensitiveType } from '../core/sealed/index.ts';
 import type { Clock } from '../kube/clock.ts';
 import { collectionKey } from '../kube/collection.ts';
 import { StreamSet } from '../kube/stream-set.ts';
+import { createSealer, findProgram } from '../seal/index.ts';
 import type { Log } from '../telemetry/log.ts';
 import { BranchRun } from './branch-run.ts';
 import { ClusterFacts } from './cluster-facts.ts';
 import type { MirrorCounts } from './counts.ts';
+import { digestMask } from './digest-key.ts';
 import { type Examination, examine } from './examine.ts';
 import { collectionFeed } from './feed-context.ts';
 import { FreshnessBarrier } from './freshness.ts';
@@ -31,8 +33,10 @@ export interface MirrorOptions {
   readonly gitRefreshIntervalMs: number;
   readonly allowHttp: boolean;
   readonly allowMissingKnownHosts: boolean;
-  /** `resource` or `group/resource` in lower case, beside core Secrets. */
+  /** `resource`, `group/resource` or `resource.group`, beside core Secrets. */
   readonly sensitiveResources: readonly string[];
+  /** Path of the sops program, or its name in PATH. */
+  readonly sops: string;
   readonly counts: MirrorCounts;
 }
 
@@ -63,13 +67,14 @@ class RunningMirror implements Mirror {
   readonly #facts = new Map<MirrorSpec['cluster']['client'], ClusterFacts>();
   readonly #listeners = new Set<(target: TargetKey) => void>();
   readonly #eventListeners = new Set<(event: MirrorEvent) => void>();
-  readonly #digestKey = randomBytes(32);
+  readonly #isSensitive: (group: string, resource: string) => boolean;
   readonly #cancelRefresh: () => void;
   #stopped = false;
 
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#repositories = new Repositories(options);
+    this.#isSensitive = isSensitiveType(options.sensitiveResources);
     this.#cancelRefresh = this.#refreshRegularly();
   }
 
@@ -197,12 +202,18 @@ class RunningMirror implements Mirror {
     const journal = new Journal(privateFile(join(this.#options.dataDir, 'journal', `${spec.uid}.jsonl`)));
     const handled = new HandledStates(repository.keptTree(spec.uid), journal);
     await handled.load();
+    const mask = await digestMask(this.#options.dataDir);
+    const program = await findProgram(this.#options.sops, process.env.PATH);
     const target: TargetRun = new TargetRun({
       spec,
       handled,
       facts: this.#factsOf(spec),
       isSensitive: ({ group, resource }) => this.#isSensitive(group, resource),
-      documentAt: (commit, object) => branch.documentAt(target.spec.path, commit, object),
+      mask,
+      sealerFor: (sealing) =>
+        createSealer({ ...sealing, program, scratch: join(this.#options.dataDir, 'seal') }),
+      documentAt: (commit, object, sealer) => branch.documentAt(target.spec.path, commit, object, sealer),
+      hasDocumentAt: (commit, object) => branch.hasDocumentAt(target.spec.path, commit, object),
       isPublished: (commit) => branch.isPublished(commit),
       tip: () => branch.observation().tip,
       hasCommit: (commit) => repository.reader.hasCommit(commit),
@@ -217,7 +228,7 @@ class RunningMirror implements Mirror {
           collection,
           worker: branch.worker,
           counts: this.#options.counts,
-          digestKey: this.#digestKey,
+          mask,
           clock,
           changed: () => this.#changed(spec.key),
         }),
@@ -325,12 +336,6 @@ class RunningMirror implements Mirror {
     const facts = this.#facts.get(cluster.client) ?? new ClusterFacts(cluster.client, this.#options.clock);
     this.#facts.set(cluster.client, facts);
     return facts;
-  }
-
-  #isSensitive(group: string, resource: string): boolean {
-    if (group === '' && resource === 'secrets') return true;
-    const name = group === '' ? resource : `${group}/${resource}`;
-    return this.#options.sensitiveResources.some((one) => one === name || one === resource);
   }
 
   #tell(event: MirrorEvent): void {

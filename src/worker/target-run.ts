@@ -15,7 +15,7 @@ import {
   parseObjectKey,
 } from '../core/identity.ts';
 import { knownAppliers } from '../core/intent/managers.ts';
-import { isObject, type JsonObject, parseJson, valueAt } from '../core/json.ts';
+import { type JsonObject, valueAt } from '../core/json.ts';
 import {
   builtinResource,
   type Change,
@@ -25,13 +25,15 @@ import {
 } from '../core/plan/index.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { applierOwner, sanitize } from '../core/sanitize/index.ts';
+import { type Mask, type Sealer, unmasked } from '../core/sealed/index.ts';
 import { parseTemplate, type Template } from '../core/template/index.ts';
 import type { Message } from '../core/template/message.ts';
 import { collectionKey, type StreamState } from '../kube/collection.ts';
 import type { Applier, ClusterFacts } from './cluster-facts.ts';
 import type { CollectionFeed } from './collection-feed.ts';
-import { digestOf, type HandledStates, type HandledUpdate } from './handled.ts';
-import type { MirrorSpec, WatchedCollection } from './mirror-spec.ts';
+import type { HandledStates, HandledUpdate } from './handled.ts';
+import type { MirrorSpec, Sealing, WatchedCollection } from './mirror-spec.ts';
+import { knownBeside, takenBack } from './sensitive-state.ts';
 import { UnderWay } from './under-way.ts';
 
 export interface TargetRunOptions {
@@ -39,8 +41,18 @@ export interface TargetRunOptions {
   readonly handled: HandledStates;
   readonly facts: ClusterFacts;
   isSensitive(resource: ResourceType & { readonly group: string }): boolean;
-  /** What Git states of an object at a commit; undefined when it or the commit is not there. */
-  documentAt(commit: string, object: { id: ObjectId; namespaced: boolean }): Promise<JsonObject | undefined>;
+  /** Masks the values of sensitive objects. */
+  readonly mask: Mask;
+  /** Opens and seals for these recipients, with these keys. */
+  sealerFor(sealing: Sealing): Sealer;
+  /** What Git states of an object at a commit; undefined when it or the commit is not there, or it cannot be opened. */
+  documentAt(
+    commit: string,
+    object: { id: ObjectId; namespaced: boolean },
+    sealer: Sealer | undefined,
+  ): Promise<JsonObject | undefined>;
+  /** Whether Git has a document of the object at a commit, readable or not. */
+  hasDocumentAt(commit: string, object: { id: ObjectId; namespaced: boolean }): Promise<boolean>;
   /** Whether the remote's branch holds a commit. */
   isPublished(commit: string): Promise<boolean>;
   /** The remote's branch as last seen. */
@@ -76,6 +88,7 @@ export class TargetRun {
   readonly #options: TargetRunOptions;
   readonly #notices = new Map<string, string>();
   #spec: MirrorSpec;
+  #sealer: Sealer | undefined;
 
   constructor(options: TargetRunOptions) {
     this.#options = options;
@@ -83,6 +96,7 @@ export class TargetRun {
     this.key = options.spec.key;
     this.handled = options.handled;
     this.templates = readTemplates(options.spec);
+    this.#sealer = this.#sealerOf(options.spec);
   }
 
   get spec(): MirrorSpec {
@@ -90,8 +104,13 @@ export class TargetRun {
   }
 
   change(spec: MirrorSpec): void {
+    if (spec.sealing !== this.#spec.sealing) this.#sealer = this.#sealerOf(spec);
     this.#spec = spec;
     this.templates = readTemplates(spec);
+  }
+
+  #sealerOf({ sealing }: MirrorSpec): Sealer | undefined {
+    return sealing === undefined ? undefined : this.#options.sealerFor(sealing);
   }
 
   settings(): TargetSettings {
@@ -110,7 +129,12 @@ export class TargetRun {
   /** One change as the planner wants it, with the state it is compared with. */
   async planChange(change: ObjectChange, sequence: number): Promise<Change> {
     const base = change.whole ? undefined : await this.#base(change, sequence);
-    const handled = base === undefined ? {} : { handled: base };
+    const mask = this.#maskFor(change.id);
+    const pending = this.underWay.base(change.key, sequence);
+    const handled = {
+      ...(base === undefined ? {} : { handled: base }),
+      ...(mask && knownBeside(change, { record: this.handled.get(change.key), pending, mask })),
+    };
     if (change.live === undefined) {
       return { kind: 'delete', id: change.id, reason: change.deletion ?? 'observed', ...handled };
     }
@@ -139,6 +163,8 @@ export class TargetRun {
       managers: { appliers: [], ignore: ignoreManagers },
       crds: await this.#options.facts.crds(this.#spec.collections),
       isSensitive: (id) => this.isSensitive(id),
+      adoptsUnread: true,
+      ...(this.#sealer === undefined ? {} : { sealer: this.#sealer }),
       resourceOf: (apiVersion, kind) => this.#resourceOf(parseApiVersion(apiVersion).group, kind),
       bootstrap: true,
       cache,
@@ -206,7 +232,8 @@ export class TargetRun {
   /** Whether a commit holds a document of the object; undefined when the commit cannot be read. */
   async isInCommit(commit: string, id: ObjectId): Promise<boolean | undefined> {
     if (!(await this.#options.hasCommit(commit))) return undefined;
-    return (await this.#documentsAt([commit], id)).length > 0;
+    const { namespaced } = this.#resourceOf(id.group, id.kind);
+    return this.#options.hasDocumentAt(commit, { id, namespaced });
   }
 
   /** Git moved: what was refused is read and planned again. */
@@ -226,13 +253,7 @@ export class TargetRun {
       const record = this.handled.get(key);
       if (record === undefined) continue;
       const [document] = mergeBase === undefined ? [] : await this.#documentsAt([mergeBase], record.id);
-      if (document === undefined) updates.push({ key, record: undefined, body: undefined });
-      else
-        updates.push({
-          key,
-          record: { ...record, ...digestOf(document, undefined) },
-          ...digestOf(document, undefined),
-        });
+      updates.push({ key, ...takenBack(record, document, this.#maskFor(record.id)) });
     }
     await this.handled.put(updates);
     await this.reread(updates.map(({ key }) => key));
@@ -251,7 +272,7 @@ export class TargetRun {
   async #documentsAt(commits: readonly string[], id: ObjectId): Promise<JsonObject[]> {
     const { namespaced } = this.#resourceOf(id.group, id.kind);
     const found = await Promise.all(
-      commits.map((commit) => this.#options.documentAt(commit, { id, namespaced })),
+      commits.map((commit) => this.#options.documentAt(commit, { id, namespaced }, this.#sealer)),
     );
     return found.filter((document) => document !== undefined);
   }
@@ -259,11 +280,17 @@ export class TargetRun {
   /** The state the change is compared with: what a pending write assumed, else what was handled. */
   async #base(change: ObjectChange, sequence: number): Promise<JsonObject | undefined> {
     const pending = this.underWay.base(change.key, sequence);
-    if (pending !== undefined) return pending.body === undefined ? undefined : asObject(pending.body);
+    if (pending !== undefined) return pending.change.live && sanitize(pending.change.live);
     const left = await this.#left(change);
     if (left !== undefined) return left;
     const record = this.handled.recorded(change.key);
-    return record === undefined ? undefined : this.handled.body(record);
+    const body = record === undefined ? undefined : await this.handled.body(record);
+    const mask = this.#maskFor(change.id);
+    return body && change.live && mask ? unmasked(body, sanitize(change.live), mask) : body;
+  }
+
+  #maskFor(id: ObjectId): Mask | undefined {
+    return this.isSensitive(id) ? this.#options.mask : undefined;
   }
 
   /** What an earlier process wrote into commits that the remote has, but did not live to record. */
@@ -334,11 +361,6 @@ function readTemplate(text: string | undefined): Template | undefined {
   if (text === undefined) return undefined;
   const parsed = parseTemplate(text);
   return parsed.ok ? parsed.template : undefined;
-}
-
-function asObject(body: string): JsonObject | undefined {
-  const value = parseJson(body);
-  return isObject(value) ? value : undefined;
 }
 
 /** The key under which refusals of a change are kept. */

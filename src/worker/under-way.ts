@@ -8,9 +8,11 @@ import type { ObjectChange } from '../core/branch/state.ts';
 export const deletedDigest = 'deleted';
 
 /** A planned write that dealt with the object. */
-interface Assumed {
+export interface Assumed {
   readonly sequence: number;
   readonly change: ObjectChange;
+  /** The blob with the document as the write leaves it; only of a sensitive object. */
+  readonly documentBlob: string | undefined;
 }
 
 export class UnderWay {
@@ -40,15 +42,15 @@ export class UnderWay {
     if (newest !== undefined) newest.resourceVersion = resourceVersion;
   }
 
-  /** The change that a pending write before `sequence` dealt with; undefined when there is none. */
-  base(key: string, sequence: number): ObjectChange | undefined {
-    return this.#assumed.get(key)?.findLast((assumed) => assumed.sequence < sequence)?.change;
+  /** What a pending write before `sequence` dealt with; undefined when there is none. */
+  base(key: string, sequence: number): Assumed | undefined {
+    return this.#assumed.get(key)?.findLast((assumed) => assumed.sequence < sequence);
   }
 
   /** A write was planned and did deal with the object. Planning it again replaces what was assumed. */
-  assume(sequence: number, change: ObjectChange): void {
+  assume(sequence: number, change: ObjectChange, documentBlob?: string): void {
     const others = (this.#assumed.get(change.key) ?? []).filter((assumed) => assumed.sequence !== sequence);
-    const all = [...others, { sequence, change }].sort((a, b) => a.sequence - b.sequence);
+    const all = [...others, { sequence, change, documentBlob }].sort((a, b) => a.sequence - b.sequence);
     this.#assumed.set(change.key, all);
   }
 
@@ -57,12 +59,12 @@ export class UnderWay {
     this.#keep(key, (assumed) => assumed.sequence !== sequence);
   }
 
-  /** The write is final. Returns the change it dealt with; undefined when it refused the object. */
-  confirm(key: string, sequence: number): ObjectChange | undefined {
-    const change = this.#assumed.get(key)?.find((assumed) => assumed.sequence === sequence)?.change;
+  /** The write is final. Returns what it dealt with; undefined when it refused the object. */
+  confirm(key: string, sequence: number): Assumed | undefined {
+    const done = this.#assumed.get(key)?.find((assumed) => assumed.sequence === sequence);
     this.#keep(key, (assumed) => assumed.sequence > sequence);
-    if (change !== undefined && this.digest(key) === change.digest) this.#newest.delete(key);
-    return change;
+    if (done !== undefined && this.digest(key) === done.change.digest) this.#newest.delete(key);
+    return done;
   }
 
   /** A refused state stays known, so that status updates do not plan it again. Looking again forgets it. */

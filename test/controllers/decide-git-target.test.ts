@@ -35,6 +35,7 @@ const fine: TargetFacts = {
   spec: specOf(),
   branch: 'main',
   validated: gate('Validated', 'Succeeded'),
+  sealing: { kind: 'off' },
   provider: { name: 'git', ready: true, message: '' },
   kubeProvider: { name: 'default', ready: true, message: '' },
   reach: { reason: 'LocalCluster', message: '' },
@@ -98,18 +99,23 @@ describe('the conditions of a GitTarget', () => {
       },
     ],
     [
-      'encryption, which is not there yet',
-      { spec: specOf({ encryption: { age: { enabled: true } } }) },
+      'encryption without its Secret',
+      { sealing: { kind: 'unusable', reason: 'MissingSecret', message: 'there is none' } },
       {
         Ready: 'False/EncryptionNotConfigured',
-        EncryptionConfigured: 'False/InvalidConfig',
+        EncryptionConfigured: 'False/MissingSecret',
         StreamsRunning: 'Unknown/NotReady',
       },
     ],
     [
-      'encryption that is off',
-      { spec: specOf({ encryption: { age: { enabled: false } } }) },
-      { EncryptionConfigured: 'True/NotRequired' },
+      'encryption with keys',
+      { sealing: { kind: 'ok', sealing: { recipients: ['age1x'], keys: undefined }, message: '' } },
+      { EncryptionConfigured: 'True/Succeeded', Ready: 'True/Succeeded' },
+    ],
+    [
+      'encryption that could not be read yet',
+      { sealing: { kind: 'unknown', message: '' } },
+      { EncryptionConfigured: 'Unknown/Blocked' },
     ],
     [
       'the cluster was not asked',

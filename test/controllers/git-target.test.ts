@@ -55,10 +55,22 @@ describe('a GitTarget on a real API server', function () {
       assert.match(message(target, 'Validated'), /liveTemplate/);
     });
 
-    it('with encryption, which this version does not have', async () => {
-      await running.apply(gitTarget('sealed', 'c', { encryption: { age: { enabled: true } } }));
-      await running.condition('gittarget', 'sealed', 'Ready=False/EncryptionNotConfigured');
-      assert.equal(running.mirror.spec('shop/sealed'), undefined);
+    it('with encryption whose Secret is not named, not there, or may not be made', async () => {
+      const age = (recipients: object) => ({ age: { enabled: true, recipients } });
+      const secretRef = { name: 'sops-age' };
+      await running.apply(
+        gitTarget('nameless', 'c', { encryption: age({ extractFromSecret: true }) }),
+        gitTarget('keyless', 'd', { encryption: { secretRef, ...age({ extractFromSecret: true }) } }),
+        gitTarget('maker', 'e', { encryption: { secretRef, ...age({ generateWhenMissing: true }) } }),
+      );
+      await running.condition('gittarget', 'nameless', 'EncryptionConfigured=False/InvalidConfig');
+      await running.condition('gittarget', 'keyless', 'EncryptionConfigured=False/MissingSecret');
+      await running.condition('gittarget', 'maker', 'EncryptionConfigured=False/SecretCreateDisabled');
+      for (const name of ['nameless', 'keyless', 'maker']) {
+        await running.condition('gittarget', name, 'Ready=False/EncryptionNotConfigured');
+        assert.equal(running.mirror.spec(`shop/${name}`), undefined);
+        await running.remove('gittarget', name, '-n', 'shop');
+      }
     });
 
     it('inside the folder of an older one, also through another GitProvider; and runs once that is gone', async () => {

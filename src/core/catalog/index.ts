@@ -23,5 +23,6 @@ export {
   nextCatalog,
   noCatalog,
   removalGraceMs,
+  withoutSensitive,
 } from './state.ts';
 export { type CatalogReason, type FollowPolicy, judgeServed, type Verdict } from './verdict.ts';

@@ -87,3 +87,13 @@ function whileMissing(entry: CatalogEntry, reason: CatalogReason, now: number): 
   if (verdict.kind === 'refused') return verdict;
   return wasFollowed && !old ? { kind: 'retained', reason } : { kind: 'unknown', reason };
 }
+
+/** The catalog as it is where nothing can be encrypted. */
+export function withoutSensitive(catalog: Catalog, isSensitive: FollowPolicy['isSensitive']): Catalog {
+  const entries = [...catalog.entries].map(([key, entry]): [string, CatalogEntry] => {
+    const { group, resource } = entry.resource;
+    if (entry.verdict.kind === 'refused' || !isSensitive(group, resource)) return [key, entry];
+    return [key, { ...entry, verdict: { kind: 'refused', reason: 'sensitive-unsupported' } }];
+  });
+  return { ...catalog, entries: new Map(entries) };
+}

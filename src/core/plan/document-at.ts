@@ -26,3 +26,13 @@ export async function documentAt(
   const opened = await sealer?.open(document.path, await tree.read(document.path));
   return opened?.kind === 'opened' ? asLive(opened.document.reveal(), object.id.namespace) : undefined;
 }
+
+/** Whether a document of the folder describes the object, readable or not. */
+export async function hasDocument(
+  tree: Tree,
+  folder: string,
+  object: { readonly id: ObjectId; readonly namespaced: boolean },
+  cache: IndexCache,
+): Promise<boolean> {
+  return findDocument(await indexFolder(tree, folder, cache), object.id, object.namespaced).kind !== 'none';
+}

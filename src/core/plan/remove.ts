@@ -15,7 +15,7 @@ import { intentOf } from '../intent/index.ts';
 import type { JsonObject } from '../json.ts';
 import { type Context, type Decision, refused, schemaOf } from './decision.ts';
 import { asLive } from './namespace.ts';
-import { openDocument, sharedFile } from './sealed.ts';
+import { openDocument, sharedFile, withHandledValues } from './sealed.ts';
 import type { Delete, Sweep } from './types.ts';
 
 export async function decideDelete(context: Context, change: Delete): Promise<Decision> {
@@ -91,14 +91,16 @@ async function isStillAsHandled(
   change: Delete,
   document: IndexedDocument,
 ): Promise<boolean> {
-  const { handled, documentBlob } = change;
+  const { documentBlob } = change;
   if (documentBlob !== undefined && context.index.files.get(document.path)?.entry.id === documentBlob)
     return true;
-  if (handled === undefined) return documentBlob === undefined;
+  if (change.handled === undefined) return documentBlob === undefined;
   const written = document.encrypted ? await opened(context, document) : await context.reader.value(document);
   // Ciphertext cannot be compared with what was live.
   if (written === undefined) return false;
-  return statesOnly(context, change.id, asLive(written, change.id.namespace), handled);
+  const stated = asLive(written, change.id.namespace);
+  const { handled } = withHandledValues(change, stated);
+  return handled !== undefined && statesOnly(context, change.id, stated, handled);
 }
 
 async function opened(context: Context, document: IndexedDocument): Promise<JsonObject | undefined> {

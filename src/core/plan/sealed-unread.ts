@@ -69,7 +69,7 @@ function changeSince(
   if (change.asked === true) return 'live';
   const { handled, documentBlob } = change;
   if (handled === undefined) {
-    if (documentBlob === undefined) return 'unknown';
+    if (documentBlob === undefined && change.changed !== true) return 'unknown';
     // Without any state to compare with, only whose fields they are tells.
     if (ask(context, change, object, undefined).kind !== 'create') return 'none';
   }

@@ -1,15 +1,25 @@
 /** Sealed documents as the planner meets them: opening one, and what keeps one from being changed. */
 import type { IndexedDocument } from '../folder/index.ts';
 import { describeObject, type ObjectId } from '../identity.ts';
+import { isSecret, viewSecret } from '../intent/secret.ts';
 import type { JsonObject } from '../json.ts';
-import { ciphertextIn, type Opened } from '../sealed/index.ts';
+import { ciphertextIn, type Opened, unmasked } from '../sealed/index.ts';
 import { type Context, type Decision, refused } from './decision.ts';
+import type { Delete, Upsert } from './types.ts';
 
 /** What the document says. */
 export async function openDocument({ tree, options }: Context, document: IndexedDocument): Promise<Opened> {
   const { sealer } = options;
   if (sealer === undefined) return { kind: 'unavailable', message: 'encryption is not set up' };
   return await sealer.open(document.path, await tree.read(document.path));
+}
+
+/** The change with the handled values that Git still has, in place of their digests. */
+export function withHandledValues<Known extends Upsert | Delete>(change: Known, document: JsonObject): Known {
+  const { handled, mask } = change;
+  if (handled === undefined || mask === undefined) return change;
+  const stored = isSecret(document) ? viewSecret(document).document : document;
+  return { ...change, handled: unmasked(handled, stored, mask) };
 }
 
 /** Why the sealed document of a live object cannot be changed, whatever is in it. */

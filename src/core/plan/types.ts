@@ -6,7 +6,7 @@ import type { CrdSchemas } from '../intent/schema/index.ts';
 import type { JsonObject } from '../json.ts';
 import type { KustomizeOptions } from '../kustomize/index.ts';
 import type { Refusal } from '../refusal.ts';
-import type { Sealer } from '../sealed/index.ts';
+import type { Mask, Sealer } from '../sealed/index.ts';
 import type { ResourceType } from './resource.ts';
 
 /** The live object as the API server returns it. */
@@ -15,10 +15,11 @@ export interface Upsert {
   readonly live: JsonObject;
   /** The sanitized live object as it was last handled. */
   readonly handled?: JsonObject;
-  /**
-   * Id of the file's blob when the object was last handled, for an object of which only a digest is kept: it was handled, and it
-   * has changed since.
-   */
+  /** Makes the digests that stand for values in `handled`, where the object is sensitive and the handled state is masked. */
+  readonly mask?: Mask;
+  /** It was handled and has changed since; said where the handled state itself is lost. */
+  readonly changed?: boolean;
+  /** Id of the file's blob when the object was last handled. Decides only where Git's state cannot be read. */
   readonly documentBlob?: string;
   /** A person asked to have the live state written as it is. Decides only where Git's state cannot be read. */
   readonly asked?: boolean;
@@ -37,6 +38,7 @@ export interface Delete {
   readonly id: ObjectId;
   /** The sanitized live object as it was last handled. Without it and without `documentBlob` nothing is compared. */
   readonly handled?: JsonObject;
+  readonly mask?: Mask;
   /** Id of the file's blob when the object was last handled: the same blob is the same document, readable or not. */
   readonly documentBlob?: string;
   /** Watched as DELETED, or absent from a complete snapshot after having been handled. */

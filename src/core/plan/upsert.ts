@@ -9,7 +9,7 @@ import { ask } from './ask.ts';
 import { decideCreate } from './create.ts';
 import { type Context, type Decision, refused, schemaOf, tell } from './decision.ts';
 import { asLive, asWritten } from './namespace.ts';
-import { openDocument, sealedProblem } from './sealed.ts';
+import { openDocument, sealedProblem, withHandledValues } from './sealed.ts';
 import { decideUnread } from './sealed-unread.ts';
 import { tokenIn } from './token.ts';
 import type { Upsert } from './types.ts';
@@ -57,7 +57,9 @@ async function withSealedDocument(
   }
   if (opened.kind === 'unavailable')
     return await decideUnread(context, change, object, document, opened.message);
-  const decision = withDocument(context, change, object, lookup, opened.document.reveal());
+  const written = opened.document.reveal();
+  const known = withHandledValues(change, asLive(written, object.namespace));
+  const decision = withDocument(context, known, object, lookup, written);
   if (decision.kind !== 'edit') return decision;
   const { desired, fields, overwritten } = decision;
   return {

@@ -8,6 +8,7 @@
 export { type AgeKeys, agePair, isRecipient, readAgeKeys } from './age-key.ts';
 export { type CheckedSeal, ciphertextIn, sealProblem } from './check.ts';
 export { Concealed } from './concealed.ts';
+export { type Mask, masked, unmasked } from './masked.ts';
 export { governingConfig, sealScope } from './rule.ts';
 export type { Opened, Sealed, Sealer, SealingConfig, SealStep } from './sealer.ts';
 export { isSensitiveType } from './sensitive.ts';
