@@ -1,6 +1,6 @@
 /** A new object: which kustomization takes it in, what its document leaves to the kustomization, and the entry that lists it. */
 
-import { compareText, isInside, joinPath } from '../folder/index.ts';
+import { compareText, isInside } from '../folder/index.ts';
 import { metadataMap, type ObjectId } from '../identity.ts';
 import type { KindSchema } from '../intent/schema/index.ts';
 import { isObject, type JsonObject } from '../json.ts';
@@ -122,11 +122,6 @@ function leaveOut(
   const kept = Object.entries(metadataMap(object, field)).filter(([key, value]) => set[key] !== value);
   if (kept.length === 0) delete metadata[field];
   else metadata[field] = Object.fromEntries(kept);
-}
-
-/** Paths for a new document beside its kustomization, the preferred one first. */
-export function pathsBeside(folder: string, fileName: string, kind: string): string[] {
-  return [joinPath(folder, fileName), joinPath(folder, `${kind.toLowerCase()}-${fileName}`)];
 }
 
 export async function projectCreate(

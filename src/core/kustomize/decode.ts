@@ -1,7 +1,7 @@
 /** Reads a kustomization file: what it refers to, what it sets, and which features it uses. */
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { decodeFile, readDocuments } from '../yaml/index.ts';
-import { featureRule, featureRules } from './features.ts';
+import { featureRule } from './features.ts';
 import { type ImageEntry, imagePattern } from './image.ts';
 import { isRemote } from './reference.ts';
 
@@ -221,10 +221,6 @@ export function isJsonPatch({ field, inline }: PatchEntry): boolean {
 /** The features that refuse the build, with what to say of each. */
 export function refusedFeatures({ features }: Kustomization): string[] {
   return features.filter((feature) => featureRule(feature).verdict === 'refused');
-}
-
-export function isKnownFeature(feature: string): boolean {
-  return Object.hasOwn(featureRules, feature);
 }
 
 function imageOf(entry: JsonObject): ImageEntry {

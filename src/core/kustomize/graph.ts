@@ -3,7 +3,7 @@
  *
  * Symbolic links are not followed: what lies behind one is missing. Nothing outside the repository is ever named.
  */
-import { baseName, compareText, isInside, joinPath, type Tree, type TreeEntry } from '../folder/index.ts';
+import { baseName, compareText, isInside, type Tree, type TreeEntry } from '../folder/index.ts';
 import { type Decoded, decodeKustomization, type Reference } from './decode.ts';
 import { isRemote, parentOf, resolveReference } from './reference.ts';
 
@@ -212,13 +212,4 @@ function reachOf(root: string, nodes: ReadonlyMap<string, KustomizeNode>): Reach
 export function outsideOf({ files }: Reach, folder: string): string[] {
   const outside = [...files].filter((path) => !isInside(path, folder)).map(parentOf);
   return [...new Set(outside)].sort(compareText);
-}
-
-/** The files of a folder that some kustomization reads. */
-export function isGoverned(graph: KustomizeGraph, path: string): boolean {
-  return graph.rootsOf(path).length > 0;
-}
-
-export function kustomizationPath(folder: string): string {
-  return joinPath(folder, 'kustomization.yaml');
 }

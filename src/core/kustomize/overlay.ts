@@ -4,7 +4,7 @@
  * Opened once per plan. What a root gives is asked of the real kustomize; a root that does not build refuses its own objects only.
  */
 import { type FolderIndex, isInside, type Tree } from '../folder/index.ts';
-import { type ObjectId, objectKey } from '../identity.ts';
+import type { ObjectId } from '../identity.ts';
 import type { RefusalReason } from '../refusal.ts';
 import { refusedFeatures } from './decode.ts';
 import { featureRule } from './features.ts';
@@ -193,9 +193,4 @@ function finder(builds: readonly RootBuild[]): Overlay['find'] {
 /** A generator may have appended a hash; a name that only looks like it does no harm. */
 function isHashed({ origin, id }: RenderedObject): boolean {
   return origin.kind === 'generator' && withoutHash(id.name) !== id.name;
-}
-
-/** For messages and keys. */
-export function keyOfObject({ id }: RenderedObject): string {
-  return objectKey(id);
 }

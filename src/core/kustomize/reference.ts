@@ -34,19 +34,6 @@ export function referenceTo(folder: string, path: string): string {
   return [...from.slice(shared).map(() => '..'), ...to.slice(shared)].join('/');
 }
 
-/** The deepest folder that holds all the paths; '' is the repository root. */
-export function commonFolder(folders: readonly string[]): string {
-  const [first, ...rest] = folders.map((folder) => (folder === '' ? [] : folder.split('/')));
-  if (first === undefined) return '';
-  let shared = first.length;
-  for (const other of rest) {
-    let at = 0;
-    while (at < shared && at < other.length && first[at] === other[at]) at += 1;
-    shared = at;
-  }
-  return first.slice(0, shared).join('/');
-}
-
 /** The folder of a path, '' at the root. */
 export function parentOf(path: string): string {
   const slash = path.lastIndexOf('/');

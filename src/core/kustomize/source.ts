@@ -1,6 +1,5 @@
 /** From a rendered object back to the document, generator entry and layers that make it. */
 import { isInside } from '../folder/index.ts';
-import { parseApiVersion } from '../identity.ts';
 import type { GeneratorEntry } from './decode.ts';
 import type { KustomizeGraph } from './graph.ts';
 import { type Layer, layersTo, nameAfter, uniqueLayers } from './layers.ts';
@@ -89,8 +88,4 @@ export function generatorOf(
   const own = found.length < 2 ? found : found.filter(({ namespace }) => namespace === id.namespace);
   const [entry, ...others] = own;
   return entry === undefined || others.length > 0 ? undefined : { layers, entry, layer };
-}
-
-export function versionOf(document: SourceDocument): string {
-  return parseApiVersion(String(document.value.apiVersion)).version;
 }

@@ -1,6 +1,6 @@
 /** Small repositories in memory, opened as kustomize folders with the real program. */
 import { createIndexCache, indexFolder, type Tree } from '../../../src/core/folder/index.ts';
-import { identify, objectKey } from '../../../src/core/identity.ts';
+import { objectKey } from '../../../src/core/identity.ts';
 import { kindSchema } from '../../../src/core/intent/schema/index.ts';
 import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts';
 import {
@@ -183,10 +183,4 @@ export function objectsOf(overlay: Overlay): Map<string, JsonObject> {
       objects.map(({ value, id }) => [`${root} ${objectKey(id)}`, value] as const),
     ),
   );
-}
-
-export function idOf(object: JsonObject) {
-  const id = identify(object);
-  if (id === undefined) throw new Error('no object');
-  return id;
 }
