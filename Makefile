@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 # Groups of real parts: what the demo needs, and what the tests need.
-DEMO_PARTS := kubernetes tools
+DEMO_PARTS := kubernetes tools flux flux-cli
 PARTS := kubernetes tools flux flux-cli
 DEBIAN := tests
 
@@ -31,6 +31,9 @@ generate: node_modules/.installed ## Write the generated files: CRDs and referen
 bench: build parts ## Measure, as ratios to a floor of the same run
 	@node test/bench/bench.ts
 
+soak: build parts ## Edit 200 times around applies of the real Flux (about 15 minutes)
+	@node test/soak/flux.ts 200
+
 clean: ## Remove what was built here; the cached parts stay
 	rm -rf dist coverage node_modules
 
@@ -42,4 +45,4 @@ node_modules/.installed: package.json package-lock.json
 	@npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help demo test build lint generate bench clean parts
+.PHONY: help demo test build lint generate bench clean parts soak

@@ -250,7 +250,7 @@ describe('beside the real Flux', function () {
     await scale('down', 9);
     const status = await handled(world, 'down', await request(world, 'kustomization', 'down'));
     assert.equal(status.ready, 'False');
-    assert.match(status.message, /connection refused/);
+    assert.match(status.message, /failed to download archive/);
     assert.equal(await replicas('down'), '9', 'nobody undid it');
     await world.startSidecar();
     await until(
