@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 # Groups of real parts: what the demo needs, and what the tests need.
-DEMO_PARTS := kubernetes tools flux flux-cli
+DEMO_PARTS := kubernetes tools
 PARTS := kubernetes tools flux flux-cli
 DEBIAN := tests
 
