@@ -11,8 +11,9 @@ import { applierOwner, isTerminating, neverMirrored, sanitize } from '../core/sa
 import type { Mask } from '../core/sealed/index.ts';
 import type { Snapshot, StreamHandler, StreamState } from '../kube/collection.ts';
 import { compareResourceVersions } from '../kube/resource.ts';
+import { Absence } from './absence.ts';
 import { editAuthor } from './edit-author.ts';
-import { type CollectionRecord, digestOf, type HandledRecord, type HandledStates } from './handled.ts';
+import { digestOf, type HandledRecord, type HandledStates } from './handled.ts';
 import type { WatchedCollection } from './mirror-spec.ts';
 import { deletedDigest, type UnderWay } from './under-way.ts';
 
@@ -30,7 +31,10 @@ export interface FeedContext {
   readonly name: string;
   readonly handled: HandledStates;
   readonly underWay: UnderWay;
-  readonly clusterUid: string;
+  /** uid of the cluster's kube-system namespace as it was last seen. */
+  clusterUid(): string;
+  /** The same, asked of the API server now; undefined when it does not say. */
+  readClusterUid(): Promise<string | undefined>;
   readonly pruneAlways: () => boolean;
   readonly suspended: () => boolean;
   /** True while a snapshot that was asked for by hand runs: in a mirror the whole object counts again. */
@@ -65,6 +69,7 @@ export interface FeedContext {
 
 export class CollectionFeed implements StreamHandler {
   readonly #context: FeedContext;
+  readonly #absence: Absence;
   readonly #resource: ChangeResource;
   /** Told after each event. */
   readonly #waiting = new Set<() => void>();
@@ -72,6 +77,7 @@ export class CollectionFeed implements StreamHandler {
 
   constructor(context: FeedContext) {
     this.#context = context;
+    this.#absence = new Absence(context);
     const { group, version, resource } = context.collection;
     this.#resource = { group, version, resource };
   }
@@ -127,8 +133,9 @@ export class CollectionFeed implements StreamHandler {
   }
 
   async settled(snapshot: Snapshot): Promise<void> {
-    const { handled, collection, target, name } = this.#context;
-    await this.#findAbsent(snapshot);
+    const { collection, target, name } = this.#context;
+    const { cluster, gone, strange } = await this.#absence.find(snapshot);
+    for (const { id, uid } of gone) await this.#routeDelete(id, uid, snapshot.resourceVersion, 'absent');
     const reconcile = {
       resource: this.#resource,
       namespace: collection.namespace === '' ? undefined : collection.namespace,
@@ -139,14 +146,9 @@ export class CollectionFeed implements StreamHandler {
       target,
       collection: name,
       reconcile,
-      sweep: this.#sweep(snapshot),
+      sweep: strange ? undefined : this.#sweep(snapshot),
     });
-    const record = {
-      cluster: this.#context.clusterUid,
-      scope: this.#scope(),
-      resourceVersion: snapshot.resourceVersion,
-    };
-    await handled.put([], { [this.#place()]: record });
+    await this.#absence.keep(cluster, snapshot.resourceVersion);
     this.#settled = true;
     this.#context.settledOnce(snapshot);
   }
@@ -162,7 +164,7 @@ export class CollectionFeed implements StreamHandler {
 
   /** A snapshot settled once, in this process or in an earlier one. */
   get settledOnce(): boolean {
-    return this.#settled || this.#context.handled.collection(this.#place()) !== undefined;
+    return this.#settled || this.#absence.before !== undefined;
   }
 
   /** A snapshot settled in this process. */
@@ -173,6 +175,7 @@ export class CollectionFeed implements StreamHandler {
   /** Takes one object as it is now, past the stream. Returns false when that is not possible. */
   async reread(id: ObjectId): Promise<boolean> {
     const read = await this.#context.readObject(id);
+    if (read.kind === 'not-found' && !(await this.#absence.isSameCluster())) return false;
     if (read.kind === 'not-found') await this.#gone({}, id, 'observed');
     if (read.kind !== 'ok') return read.kind === 'not-found';
     const key = objectKey(id);
@@ -203,9 +206,9 @@ export class CollectionFeed implements StreamHandler {
       if (this.#knownVersion(key) === versionOf(object).resourceVersion) continue;
       if (!(await this.reread(id))) complete = false;
     }
-    for (const [key, { id }] of this.#handledHere()) {
-      if (!present.has(key) && !(await this.reread(id))) complete = false;
-    }
+    const missing = this.#absence.handledHere().filter(([key]) => !present.has(key));
+    if (await this.#absence.foundAnotherCluster(missing)) return 'fresh';
+    for (const [, { id }] of missing) if (!(await this.reread(id))) complete = false;
     return complete ? 'fresh' : 'stale';
   }
 
@@ -248,56 +251,6 @@ export class CollectionFeed implements StreamHandler {
 
   state(state: StreamState): void {
     this.#context.stateChanged(state);
-  }
-
-  /** Objects dealt with before that the snapshot does not hold: deletes, once nothing else can explain it (contracts 1). */
-  async #findAbsent(snapshot: Snapshot): Promise<void> {
-    const missing = this.#handledHere().filter(([, record]) => !snapshot.keys.has(snapshotKey(record.id)));
-    const before = this.#context.handled.collection(this.#place());
-    const voided = this.#voided(before, snapshot);
-    if (voided !== undefined) {
-      const records = this.#handledHere().map(([key]) => ({ key, record: undefined, body: undefined }));
-      if (voided.forget) await this.#context.handled.put(records);
-      this.#context.notice('RecordsVoided', voided.message);
-      return;
-    }
-    if (missing.length === 0 || this.#context.suspended()) return;
-    const check = await this.#context.confirmGone(missing);
-    if (check.kind === 'unknown') return this.#context.notice('AbsenceUnknown', check.message);
-    for (const key of check.keys) {
-      const record = this.#context.handled.get(key);
-      if (record !== undefined)
-        await this.#routeDelete(record.id, record.uid, snapshot.resourceVersion, 'absent');
-    }
-  }
-
-  /** Why the records of this collection say nothing about what is gone now; undefined when they do. */
-  #voided(
-    before: CollectionRecord | undefined,
-    snapshot: Snapshot,
-  ): { readonly message: string; readonly forget: boolean } | undefined {
-    if (before === undefined) return undefined;
-    const what = `${this.#resource.resource}${this.#context.collection.namespace && ` in ${this.#context.collection.namespace}`}`;
-    if (before.cluster !== this.#context.clusterUid) {
-      return {
-        message: `${what}: this is another cluster than the one mirrored before; nothing is deleted from Git`,
-        forget: true,
-      };
-    }
-    const order = compareResourceVersions(snapshot.resourceVersion, before.resourceVersion);
-    if (order === undefined || order < 0) {
-      return {
-        message: `${what}: the cluster is older than what was mirrored (restored from a backup?); nothing is deleted from Git`,
-        forget: true,
-      };
-    }
-    if (before.scope !== this.#scope()) {
-      return {
-        message: `${what}: the rule now watches something else; what it no longer watches stays in Git`,
-        forget: false,
-      };
-    }
-    return undefined;
   }
 
   async #gone(object: JsonObject, id: ObjectId, deletion: 'observed' | 'absent'): Promise<void> {
@@ -361,24 +314,6 @@ export class CollectionFeed implements StreamHandler {
     const namespace = slash < 0 ? '' : snapshotName.slice(0, slash);
     return { group, kind, namespace, name: snapshotName.slice(slash + 1) };
   }
-
-  #handledHere(): [string, HandledRecord][] {
-    const { group, kind, namespace } = this.#context.collection;
-    return [...this.#context.handled.records()].filter(
-      ([, { id }]) =>
-        id.group === group && id.kind === kind && (namespace === '' || id.namespace === namespace),
-    );
-  }
-
-  /** Where the record of this collection is kept: a changed selector is a changed scope of the same place. */
-  #place(): string {
-    const { group, resource, namespace } = this.#context.collection;
-    return `${group}/${resource}/${namespace}`;
-  }
-
-  #scope(): string {
-    return this.#context.collection.labelSelector;
-  }
 }
 
 const smallChangeBytes = 512;
@@ -401,8 +336,4 @@ function versionOf(object: JsonObject): { uid: string; resourceVersion: string }
     uid: typeof uid === 'string' ? uid : '',
     resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
   };
-}
-
-function snapshotKey(id: ObjectId): string {
-  return id.namespace === '' ? id.name : `${id.namespace}/${id.name}`;
 }

@@ -14,7 +14,7 @@ import { applierOwner } from '../core/sanitize/index.ts';
 import type { Mask } from '../core/sealed/index.ts';
 import type { Clock } from '../kube/clock.ts';
 import { type Collection, collectionKey } from '../kube/collection.ts';
-import { confirmGone, type ObjectName } from '../kube/snapshot-check.ts';
+import { confirmGone, type ObjectName, readClusterId } from '../kube/snapshot-check.ts';
 import type { BranchWorker } from './branch-worker.ts';
 import { type AbsenceCheck, CollectionFeed } from './collection-feed.ts';
 import type { MirrorCounts } from './counts.ts';
@@ -36,13 +36,18 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
   const { target, worker, counts, clock } = options;
   const name = collectionKey(options.collection);
   const collection = watched(target, name);
-  const { client, uid } = target.spec.cluster;
+  const { client } = target.spec.cluster;
   const { group, version, resource, namespace, labelSelector } = collection;
 
   async function readObject(id: ObjectId): ReturnType<CollectionFeedRead> {
     const read = await client.get({ group, version, resource, namespace: id.namespace, name: id.name });
     if (read.kind === 'ok') return { kind: 'ok', object: read.object };
     return { kind: read.kind === 'not-found' ? 'not-found' : 'unknown' };
+  }
+
+  async function readClusterUid(): Promise<string | undefined> {
+    const read = await readClusterId(client);
+    return read.kind === 'ok' ? read.id : undefined;
   }
 
   async function listVersions(): ReturnType<CollectionFeedVersions> {
@@ -92,7 +97,8 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     name,
     handled: target.handled,
     underWay: target.underWay,
-    clusterUid: uid,
+    clusterUid: () => target.spec.cluster.uid,
+    readClusterUid,
     pruneAlways: () => target.spec.prune === 'Always',
     suspended: () => target.spec.suspend,
     wholeObjects: () => target.resyncing.has(name),

@@ -261,6 +261,7 @@ class RunningMirror implements Mirror {
     await streams.update(spec.collections);
     const again =
       before.resync !== spec.resync ||
+      before.cluster.uid !== spec.cluster.uid ||
       (before.suspend && !spec.suspend) ||
       (before.prune !== 'Always' && spec.prune === 'Always');
     if (again) {

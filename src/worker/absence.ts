@@ -1,0 +1,159 @@
+/**
+ * Which handled objects of a collection are really gone. An object that a list lacks counts as deleted only when nothing
+ * else can explain it (contracts 1): another or restored cluster, a changed rule, an API server that cannot confirm it.
+ */
+
+import type { Snapshot } from '../kube/collection.ts';
+import { compareResourceVersions } from '../kube/resource.ts';
+import type { FeedContext } from './collection-feed.ts';
+import type { CollectionRecord, HandledRecord } from './handled.ts';
+
+type Handled = readonly [string, HandledRecord];
+
+type AbsenceContext = Pick<
+  FeedContext,
+  | 'collection'
+  | 'handled'
+  | 'underWay'
+  | 'clusterUid'
+  | 'readClusterUid'
+  | 'suspended'
+  | 'confirmGone'
+  | 'notice'
+>;
+
+export interface Absent {
+  /** uid of the cluster that the snapshot is of. */
+  readonly cluster: string;
+  readonly gone: readonly HandledRecord[];
+  /** Git must not be made like the snapshot: it is not of the cluster that was mirrored. */
+  readonly strange: boolean;
+}
+
+interface Voided {
+  readonly message: string;
+  readonly strange: boolean;
+}
+
+export class Absence {
+  readonly #context: AbsenceContext;
+
+  constructor(context: AbsenceContext) {
+    this.#context = context;
+  }
+
+  /** Records of the collection's objects. */
+  handledHere(): Handled[] {
+    const { group, kind, namespace } = this.#context.collection;
+    return [...this.#context.handled.records()].filter(
+      ([, { id }]) =>
+        id.group === group && id.kind === kind && (namespace === '' || id.namespace === namespace),
+    );
+  }
+
+  /** What was known at the last settled snapshot. */
+  get before(): CollectionRecord | undefined {
+    return this.#context.handled.collection(this.#place());
+  }
+
+  /** Keeps what a settled snapshot covered. */
+  async keep(cluster: string, resourceVersion: string): Promise<void> {
+    const record = { cluster, scope: this.#scope(), resourceVersion };
+    await this.#context.handled.put([], { [this.#place()]: record });
+  }
+
+  /** Whether the API server still is the cluster that was mirrored; false also when it does not say. */
+  async isSameCluster(): Promise<boolean> {
+    const known = this.before?.cluster ?? this.#context.clusterUid();
+    return (await this.#context.readClusterUid()) === known;
+  }
+
+  /** A stream may go on over a change of clusters; then no snapshot tells of it. Voids the records when it did. */
+  async foundAnotherCluster(missing: readonly Handled[]): Promise<boolean> {
+    const { before } = this;
+    if (missing.length === 0 || before === undefined) return false;
+    const cluster = await this.#context.readClusterUid();
+    if (cluster === undefined || cluster === before.cluster) return false;
+    await this.#forget(missing);
+    await this.#context.handled.put([], { [this.#place()]: { ...before, cluster } });
+    this.#context.notice('RecordsVoided', this.#anotherCluster());
+    return true;
+  }
+
+  /** Objects dealt with before that a complete snapshot does not hold. */
+  async find(snapshot: Snapshot): Promise<Absent> {
+    const missing = this.handledHere().filter(([, { id }]) => !snapshot.keys.has(nameIn(id)));
+    const asked = missing.length === 0 ? undefined : await this.#context.readClusterUid();
+    const cluster = asked ?? this.#context.clusterUid();
+    const voided = this.#voided(snapshot, cluster);
+    if (voided !== undefined) {
+      if (voided.strange) await this.#forget(missing);
+      this.#context.notice('RecordsVoided', voided.message);
+      return { cluster, gone: [], strange: voided.strange };
+    }
+    const nothing = { cluster, gone: [], strange: false };
+    if (missing.length === 0 || this.#context.suspended()) return nothing;
+    if (asked === undefined) {
+      this.#context.notice('AbsenceUnknown', `${this.#what()}: ${unknownCluster}`);
+      return nothing;
+    }
+    const check = await this.#context.confirmGone(missing);
+    if (check.kind === 'unknown') {
+      this.#context.notice('AbsenceUnknown', check.message);
+      return nothing;
+    }
+    return { ...nothing, gone: check.keys.flatMap((key) => this.#context.handled.get(key) ?? []) };
+  }
+
+  /** What is as it was handled stays handled; what is missing or under way has no base any more. */
+  async #forget(missing: readonly Handled[]): Promise<void> {
+    const keys = new Set(missing.map(([key]) => key));
+    const stale = this.handledHere().filter(
+      ([key]) => keys.has(key) || this.#context.underWay.digest(key) !== undefined,
+    );
+    await this.#context.handled.put(stale.map(([key]) => ({ key, record: undefined, body: undefined })));
+  }
+
+  /** Why the records of this collection say nothing about what is gone now; undefined when they do. */
+  #voided(snapshot: Snapshot, cluster: string): Voided | undefined {
+    const { before } = this;
+    if (before === undefined) return undefined;
+    if (before.cluster !== cluster) return { message: this.#anotherCluster(), strange: true };
+    const order = compareResourceVersions(snapshot.resourceVersion, before.resourceVersion);
+    if (order === undefined || order < 0) {
+      const message = `${this.#what()}: the cluster is older than what was mirrored (restored from a backup?); nothing is deleted from Git`;
+      return { message, strange: true };
+    }
+    if (before.scope !== this.#scope()) {
+      const message = `${this.#what()}: the rule now watches something else; what it no longer watches stays in Git`;
+      return { message, strange: false };
+    }
+    return undefined;
+  }
+
+  #anotherCluster(): string {
+    return `${this.#what()}: this is another cluster than the one mirrored before; nothing is deleted from Git`;
+  }
+
+  #what(): string {
+    const { resource, namespace } = this.#context.collection;
+    return namespace === '' ? resource : `${resource} in ${namespace}`;
+  }
+
+  /** Where the record of the collection is kept: a changed selector is a changed scope of the same place. */
+  #place(): string {
+    const { group, resource, namespace } = this.#context.collection;
+    return `${group}/${resource}/${namespace}`;
+  }
+
+  #scope(): string {
+    return this.#context.collection.labelSelector;
+  }
+}
+
+const unknownCluster =
+  'objects are missing from a snapshot, but the API server does not say which cluster it is; nothing is deleted from Git';
+
+function nameIn({ namespace, name }: HandledRecord['id']): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
