@@ -16,6 +16,9 @@ export function mirrorCounts(metrics: Metrics): MirrorCounts {
       metrics.count('apply_echoes_total', { ...targetLabels(target), outcome });
       if (verdict === 'collision') metrics.count('apply_window_collisions_total', targetLabels(target));
     },
+    sealed(outcome) {
+      metrics.count('secret_encryptions_total', { outcome });
+    },
     handled({ group, version, resource }, durationMs) {
       metrics.observe('watch_event_handling_seconds', { group, version, resource }, durationMs / 1000);
     },

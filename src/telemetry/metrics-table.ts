@@ -190,6 +190,14 @@ export const metricsTable = {
     query: 'sum by (reason) (increase(gitopsreverser_placement_refusals_total[1h]))',
     bad: 'Any: an object does not reach Git.',
   },
+  secret_encryptions_total: {
+    type: 'counter',
+    labels: ['outcome'],
+    values: { outcome: ['encrypted', 'failed'] },
+    meaning: 'Documents sealed with sops, whole or one value at a time.',
+    query: 'sum by (outcome) (increase(gitopsreverser_secret_encryptions_total[1h]))',
+    bad: 'failed: a sensitive edit does not reach Git; the GitTarget says why.',
+  },
   api_catalog_resources: {
     type: 'gauge',
     labels: ['source_cluster'],

@@ -11,6 +11,8 @@ export interface MirrorCounts {
   /** Handing a change to its branch took this long, waiting for memory included. */
   handled(collection: Collection, durationMs: number): void;
   settled(target: TargetKey, collection: Collection, snapshot: Snapshot): void;
+  /** sops was asked to seal a document. */
+  sealed(outcome: 'encrypted' | 'failed'): void;
   /** An applier's own write was told from edits. */
   applied(target: TargetKey, verdict: 'echo' | 'collision'): void;
 }
@@ -30,5 +32,6 @@ export const uncounted: MirrorCounts = {
   event: () => undefined,
   handled: () => undefined,
   settled: () => undefined,
+  sealed: () => undefined,
   applied: () => undefined,
 };

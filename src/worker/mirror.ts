@@ -8,7 +8,6 @@ import { isSensitiveType } from '../core/sealed/index.ts';
 import type { Clock } from '../kube/clock.ts';
 import { collectionKey } from '../kube/collection.ts';
 import { StreamSet } from '../kube/stream-set.ts';
-import { createSealer, findProgram } from '../seal/index.ts';
 import type { Log } from '../telemetry/log.ts';
 import { BranchRun } from './branch-run.ts';
 import { ClusterFacts } from './cluster-facts.ts';
@@ -22,6 +21,7 @@ import { Journal, privateFile } from './journal.ts';
 import type { FlushReport, Mirror, MirrorEvent, MirrorSpec, TargetObservation } from './mirror-spec.ts';
 import { Repositories } from './repositories.ts';
 import { TargetRun } from './target-run.ts';
+import { prepareSealers, type SealerFor } from './target-sealer.ts';
 
 export interface MirrorOptions {
   readonly dataDir: string;
@@ -69,6 +69,7 @@ class RunningMirror implements Mirror {
   readonly #eventListeners = new Set<(event: MirrorEvent) => void>();
   readonly #isSensitive: (group: string, resource: string) => boolean;
   readonly #cancelRefresh: () => void;
+  #sealers: Promise<SealerFor> | undefined;
   #stopped = false;
 
   constructor(options: MirrorOptions) {
@@ -203,15 +204,18 @@ class RunningMirror implements Mirror {
     const handled = new HandledStates(repository.keptTree(spec.uid), journal);
     await handled.load();
     const mask = await digestMask(this.#options.dataDir);
-    const program = await findProgram(this.#options.sops, process.env.PATH);
+    this.#sealers ??= prepareSealers(this.#options).catch((error: unknown) => {
+      this.#sealers = undefined;
+      throw error;
+    });
+    const sealerFor = await this.#sealers;
     const target: TargetRun = new TargetRun({
       spec,
       handled,
       facts: this.#factsOf(spec),
       isSensitive: ({ group, resource }) => this.#isSensitive(group, resource),
       mask,
-      sealerFor: (sealing) =>
-        createSealer({ ...sealing, program, scratch: join(this.#options.dataDir, 'seal') }),
+      sealerFor,
       documentAt: (commit, object, sealer) => branch.documentAt(target.spec.path, commit, object, sealer),
       hasDocumentAt: (commit, object) => branch.hasDocumentAt(target.spec.path, commit, object),
       isPublished: (commit) => branch.isPublished(commit),

@@ -1,6 +1,8 @@
 /** Real keys, the real sops, and plans with both. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { identify } from '../../src/core/identity.ts';
 import { knownAppliers } from '../../src/core/intent/index.ts';
@@ -61,6 +63,20 @@ export async function openByHand(
 ): Promise<JsonObject> {
   const args = ['decrypt', '--filename-override', 'secret.yaml'];
   return objectOf(await sops(folder, args, text, { SOPS_AGE_KEY: key.reveal() }));
+}
+
+/** One value set by hand, as `sops set` or `sops edit` does. */
+export async function setByHand(
+  { key, folder }: Pick<SealScene, 'key' | 'folder'>,
+  text: string,
+  field: string,
+  value: string,
+): Promise<string> {
+  const file = join(folder.path, 'by-hand.yaml');
+  await writeFile(file, text);
+  const args = ['set', '--value-stdin', file, field];
+  await sops(folder, args, JSON.stringify(value), { SOPS_AGE_KEY: key.reveal() });
+  return await readFile(file, 'utf8');
 }
 
 async function sops(folder: Folder, args: readonly string[], input: string, env = {}): Promise<string> {

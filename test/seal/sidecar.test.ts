@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { isObject, type JsonObject } from '../../src/core/json.ts';
 import { Concealed } from '../../src/core/sealed/index.ts';
 import { part } from '../cluster/parts.ts';
-import { log, readFile, tip } from '../cluster/repository.ts';
+import { commitTo, log, readFile, tip } from '../cluster/repository.ts';
 import { run } from '../cluster/run.ts';
 import { until } from '../cluster/wait.ts';
-import { flush } from '../e2e/shop.ts';
+import { annotate, flush } from '../e2e/shop.ts';
 import { mirror, ready, type Sidecar, startWorld, type World } from '../e2e/sidecar.ts';
 import { clusterMissing } from '../kube/real-cluster.ts';
-import { changedLines, openByHand, type SealScene, sealByHand, sealScene } from './scene.ts';
+import { changedLines, openByHand, type SealScene, sealByHand, sealScene, setByHand } from './scene.ts';
 
 const rules = [{ apiGroups: [''], resources: ['secrets'] }];
 /** What must be seen nowhere; none of them is a word of anything else. */
@@ -22,6 +22,9 @@ const values = [
   'hunter2-open',
   'hunter2-own',
   'hunter2-gone',
+  'hunter2-user',
+  'hunter2-both',
+  'hunter2-rotated',
 ];
 
 describe('a live Secret and the running sidecar', function () {
@@ -165,6 +168,65 @@ describe('a live Secret and the running sidecar', function () {
       }
     });
 
+    it('keeps a value that somebody changed in Git and nobody has applied yet', async () => {
+      const byHand = { key, folder: hand.folder };
+      const before = await read('keyed', path);
+      await commitTo(bare.keyed ?? '', 'main', {
+        [path]: await setByHand(byHand, before, '["data"]["token"]', 'aHVudGVyMi1naXQ='),
+      });
+      const commits = await published('keyed', () =>
+        world.kubectl('patch', 'secret', 'db', '-n', 'keyed', '-p', '{"stringData":{"user":"hunter2-user"}}'),
+      );
+      assert.equal(commits, 1);
+      const { data } = await openByHand(byHand, await read('keyed', path));
+      assert.deepEqual(data, {
+        password: Buffer.from('hunter2-second').toString('base64'),
+        token: 'aHVudGVyMi1naXQ=',
+        user: Buffer.from('hunter2-user').toString('base64'),
+      });
+    });
+
+    it('keeps the recipients a document has when the spec gets others, and gives those to new ones', async () => {
+      const recipients = { generateWhenMissing: true, publicKeys: [hand.recipient] };
+      const spec = { encryption: { age: { recipients } } };
+      await world.kubectl(
+        'patch',
+        'gittarget',
+        'keyed',
+        '-n',
+        'keyed',
+        '--type=merge',
+        '-p',
+        JSON.stringify({ spec }),
+      );
+      await until('two recipients', async () =>
+        /2 recipients/.test((await condition('keyed', 'EncryptionConfigured')).message),
+      );
+      await published('keyed', () =>
+        world.kubectl(
+          'patch',
+          'secret',
+          'db',
+          '-n',
+          'keyed',
+          '-p',
+          '{"stringData":{"user":"hunter2-user2"}}',
+        ),
+      );
+      assert.doesNotMatch(await read('keyed', path), new RegExp(hand.recipient));
+      // The folder's own rules win over the spec until somebody changes them there.
+      const rules = await read('keyed', 'apps/shop/.sops.yaml');
+      await commitTo(bare.keyed ?? '', 'main', {
+        'apps/shop/.sops.yaml': rules.replace(/(\n +)(age1\w+)/, `$1$2,$1${hand.recipient}`),
+      });
+      await published('keyed', () => apply('keyed', 'rotated', { value: 'hunter2-rotated' }));
+      const fresh = await read('keyed', 'apps/shop/keyed/secrets/rotated.sops.yaml');
+      assert.match(fresh, new RegExp(hand.recipient));
+      assert.deepEqual((await openByHand(hand, fresh)).data, {
+        value: Buffer.from('hunter2-rotated').toString('base64'),
+      });
+    });
+
     it('removes the sealed document with its Secret', async () => {
       await published('keyed', () => apply('keyed', 'gone', { value: 'hunter2-gone' }));
       assert.match(await read('keyed', 'apps/shop/keyed/secrets/gone.sops.yaml'), /ENC/);
@@ -221,6 +283,31 @@ describe('a live Secret and the running sidecar', function () {
       await flush(world, 'open');
       assert.equal(await tip(bare.open ?? '', 'main'), before);
     });
+
+    it('refuses to guess when live and Git both changed unread, and writes the live object when it is asked to', async () => {
+      const before = await read('open', path);
+      await commitTo(bare.open ?? '', 'main', {
+        [path]: await setByHand(hand, before, '["stringData"]["note"]', 'from Git'),
+      });
+      const commits = await published('open', () =>
+        world.kubectl(
+          'patch',
+          'secret',
+          'own',
+          '-n',
+          'open',
+          '-p',
+          '{"stringData":{"value":"hunter2-both"}}',
+        ),
+      );
+      assert.equal(commits, 0);
+      assert.match((await condition('open', 'Ready')).message, /DocumentChangedSince Secret\/open\/own/);
+      await annotate(world, 'gittarget', 'open', 'requestedAt');
+      await until('the live object is written', async () => {
+        const { stringData } = await openByHand(hand, await read('open', path));
+        return isObject(stringData) && stringData.value === 'hunter2-both' && stringData.note === 'stays';
+      });
+    });
   });
 
   describe('without encryption', () => {
@@ -237,73 +324,77 @@ describe('a live Secret and the running sidecar', function () {
     });
   });
 
-  it('says what is wrong with its Secret, and starts when that is mended', async () => {
-    await mirror(
-      world,
-      {
-        name: 'mended',
-        rules,
-        spec: {
-          encryption: {
-            secretRef: { name: 'sops-age' },
-            age: { enabled: true, recipients: { extractFromSecret: true } },
+  describe('with a Secret that is wrong', () => {
+    it('says what is wrong with its Secret, and starts when that is mended', async () => {
+      await mirror(
+        world,
+        {
+          name: 'mended',
+          rules,
+          spec: {
+            encryption: {
+              secretRef: { name: 'sops-age' },
+              age: { enabled: true, recipients: { extractFromSecret: true } },
+            },
           },
         },
-      },
-      { ready: false },
-    );
-    await until(
-      'MissingSecret',
-      async () =>
-        (await condition('mended', 'EncryptionConfigured').catch(() => undefined))?.reason ===
+        { ready: false },
+      );
+      await until(
         'MissingSecret',
-    );
-    const age = (text: string) => ({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'sops-age', namespace: 'mended' },
-      stringData: { 'a.agekey': text },
+        async () =>
+          (await condition('mended', 'EncryptionConfigured').catch(() => undefined))?.reason ===
+          'MissingSecret',
+      );
+      const age = (text: string) => ({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'sops-age', namespace: 'mended' },
+        stringData: { 'a.agekey': text },
+      });
+      await world.apply([age('no key')]);
+      await until(
+        'InvalidConfig',
+        async () => (await condition('mended', 'EncryptionConfigured')).reason === 'InvalidConfig',
+        {
+          timeoutMs: 30_000,
+        },
+      );
+      await world.apply([age(hand.key.reveal())]);
+      await ready(world, 'mended', 40_000);
     });
-    await world.apply([age('no key')]);
-    await until(
-      'InvalidConfig',
-      async () => (await condition('mended', 'EncryptionConfigured')).reason === 'InvalidConfig',
-      {
-        timeoutMs: 30_000,
-      },
-    );
-    await world.apply([age(hand.key.reveal())]);
-    await ready(world, 'mended', 40_000);
   });
 
-  it('shows no value anywhere: volume, every object of every repository, logs, metrics, status, events, processes', async () => {
-    const forms = values.flatMap((value) => [
-      value,
-      Buffer.from(value).toString('base64').replace(/=+$/, ''),
-    ]);
-    const places = new Map<string, string>();
-    const keep = (name: string, text: string) => places.set(name, text);
-    for (const file of filesBelow(world.folder.path)) keep(file, readFileSync(file).toString('latin1'));
-    for (const dir of [...Object.values(bare), ...repositoriesBelow(join(world.folder.path, 'data'))]) {
-      const all = await run('git', ['cat-file', '--batch-all-objects', '--batch', '--unordered'], {
-        cwd: dir,
-      });
-      assert.equal(all.code, 0, all.stderr);
-      assert.ok(all.stdout.length > 100, dir);
-      keep(`objects of ${dir}`, all.stdout);
-    }
-    keep('metrics', await (await fetch(`http://127.0.0.1:${sidecar.metricsPort}/metrics`)).text());
-    keep('status', await world.kubectl('get', 'gittargets,watchrules,gitbranches', '-A', '-o', 'json'));
-    keep('events', await world.kubectl('get', 'events', '-A', '-o', 'json'));
-    for (const entry of ['cmdline', 'environ']) {
-      keep(entry, readFileSync(`/proc/${sidecar.pid}/${entry}`, 'latin1'));
-    }
-    for (const [index, one] of logs.entries()) keep(`log ${index}`, one.log());
-    assert.ok(places.size > 20);
-    for (const [name, text] of places) {
-      for (const form of forms) assert.ok(!text.includes(form), `${form} stands in ${name}`);
-      assert.doesNotMatch(text, /AGE-SECRET-KEY/, name);
-    }
+  describe('afterwards', () => {
+    it('shows no value anywhere: volume, every object of every repository, logs, metrics, status, events, processes', async () => {
+      const forms = values.flatMap((value) => [
+        value,
+        Buffer.from(value).toString('base64').replace(/=+$/, ''),
+      ]);
+      const places = new Map<string, string>();
+      const keep = (name: string, text: string) => places.set(name, text);
+      for (const file of filesBelow(world.folder.path)) keep(file, readFileSync(file).toString('latin1'));
+      for (const dir of [...Object.values(bare), ...repositoriesBelow(join(world.folder.path, 'data'))]) {
+        const all = await run('git', ['cat-file', '--batch-all-objects', '--batch', '--unordered'], {
+          cwd: dir,
+        });
+        assert.equal(all.code, 0, all.stderr);
+        assert.ok(all.stdout.length > 100, dir);
+        keep(`objects of ${dir}`, all.stdout);
+      }
+      keep('metrics', await (await fetch(`http://127.0.0.1:${sidecar.metricsPort}/metrics`)).text());
+      keep('status', await world.kubectl('get', 'gittargets,watchrules,gitbranches', '-A', '-o', 'json'));
+      keep('events', await world.kubectl('get', 'events', '-A', '-o', 'json'));
+      for (const entry of ['cmdline', 'environ']) {
+        keep(entry, readFileSync(`/proc/${sidecar.pid}/${entry}`, 'latin1'));
+      }
+      for (const [index, one] of logs.entries()) keep(`log ${index}`, one.log());
+      assert.ok(places.size > 20);
+      for (const [name, text] of places) {
+        for (const form of forms) assert.ok(!text.includes(form), `${form} stands in ${name}`);
+        assert.doesNotMatch(text, /AGE-SECRET-KEY/, name);
+      }
+    });
   });
 });
 
