@@ -105,8 +105,13 @@ export class ObjectStream {
 
   #ask(question: Question): void {
     question.asked++;
-    const child = this.#child ?? this.#start();
-    child.stdin.write(`${question.name}\n`);
+    const { stdin } = this.#child ?? this.#start();
+    if (stdin.writableCorked === 0) {
+      // Questions asked together go out in one write.
+      stdin.cork();
+      process.nextTick(() => stdin.uncork());
+    }
+    stdin.write(`${question.name}\n`);
   }
 
   #start(): ChildProcessWithoutNullStreams {

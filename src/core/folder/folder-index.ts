@@ -17,6 +17,8 @@ import { joinPath, relativeTo, type Tree, type TreeEntry } from './tree.ts';
 const maxIgnoreFileBytes = 256 * 1024;
 /** Larger files are not even read; the reader's own limit is lower. */
 const maxReadBytes = 16 * 1024 * 1024;
+const groupFiles = 64;
+const groupBytes = 512 * 1024;
 
 export interface UnclearFile {
   readonly path: string;
@@ -82,6 +84,7 @@ async function updateIndex(
   const { changed, gone } = difference;
   if (changed.length === 0 && gone.length === 0) return before.index;
   if (!isPlainDifference(before, difference)) return undefined;
+  await readAhead(tree, changed, cache);
   const files = new Map<string, IndexedFile>();
   for (const entry of changed) files.set(entry.path, await indexedFile(tree, entry, cache));
   return updatedIndex(before, entries, difference, files);
@@ -94,13 +97,16 @@ async function buildIndex(
   cache: IndexCache,
 ): Promise<Unscoped> {
   const ignore = await readIgnoreRules(tree, folder, entries);
-  const files = new Map<string, IndexedFile>();
+  const manifests: TreeEntry[] = [];
   const others = new Map<string, Role>();
   for (const entry of entries) {
     const role = roleOf(relativeTo(entry.path, folder), entry.mode, ignore);
-    if (role === 'manifest') files.set(entry.path, await indexedFile(tree, entry, cache));
+    if (role === 'manifest') manifests.push(entry);
     else others.set(entry.path, role);
   }
+  await readAhead(tree, manifests, cache);
+  const files = new Map<string, IndexedFile>();
+  for (const entry of manifests) files.set(entry.path, await indexedFile(tree, entry, cache));
   const { documents, scaled, unclear, skipped } = collect(files);
   for (const { path, size } of entries) {
     const role = others.get(path);
@@ -122,6 +128,33 @@ async function buildIndex(
     skipped: skipped.sort((a, b) => compareText(a.path, b.path)),
     ignore,
   };
+}
+
+/**
+ * Reads and parses what the cache lacks, many files at a time: one question after the other would wait for each answer.
+ * A group is small enough that parsing it blocks nobody for long.
+ */
+async function readAhead(tree: Tree, entries: readonly TreeEntry[], cache: IndexCache): Promise<void> {
+  let group = new Map<string, TreeEntry>();
+  let bytes = 0;
+  for (const entry of entries) {
+    if (entry.size > maxReadBytes || group.has(entry.id) || cache.get(entry.id) !== undefined) continue;
+    group.set(entry.id, entry);
+    bytes += entry.size;
+    if (group.size < groupFiles && bytes < groupBytes) continue;
+    await readGroup(tree, group, cache);
+    group = new Map();
+    bytes = 0;
+  }
+  await readGroup(tree, group, cache);
+}
+
+async function readGroup(
+  tree: Tree,
+  group: ReadonlyMap<string, TreeEntry>,
+  cache: IndexCache,
+): Promise<void> {
+  await Promise.all([...group.values()].map((entry) => readIntoCache(tree, entry, cache)));
 }
 
 async function indexedFile(tree: Tree, entry: TreeEntry, cache: IndexCache): Promise<IndexedFile> {
