@@ -143,7 +143,7 @@ export async function startFlux(cluster: ControlPlane, options: FluxOptions = {}
   }
 }
 
-async function installCrds(cluster: ControlPlane): Promise<void> {
+export async function installCrds(cluster: ControlPlane): Promise<void> {
   for (const module of modules) {
     const crds = join(fluxModule(module), 'config/crd/bases');
     for (const args of [

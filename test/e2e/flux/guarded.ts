@@ -1,6 +1,8 @@
 /** A sidecar with its artifact door, beside the real controllers of Flux, and folders that both of them work on. */
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { request as ask, createServer, type Server } from 'node:http';
+import { join } from 'node:path';
 import { type Flux, startFlux } from '../../cluster/flux.ts';
 import { freePort } from '../../cluster/port.ts';
 import { until } from '../../cluster/wait.ts';
@@ -33,8 +35,10 @@ export async function startGuardedWorld(options: { concurrent?: number } = {}): 
     await world.stop();
     throw error;
   }
+  const kubeconfig = await ownAccount(world);
   async function startSidecar(): Promise<Sidecar> {
     sidecar = await world.start([
+      ...['--kubeconfig', kubeconfig],
       ...['--artifact-bind-address', door, '--source-controller-url', flux.artifactUrl],
       ...['--git-timeout', '10s', '--log-level', 'debug'],
     ]);
@@ -63,6 +67,30 @@ export async function startGuardedWorld(options: { concurrent?: number } = {}): 
     },
   };
 }
+
+/** The rights of the installation, and a kubeconfig with nothing else. */
+async function ownAccount(world: World): Promise<string> {
+  for (const name of ['flux-system', 'gitops-reverser']) await world.kubectl('create', 'namespace', name);
+  await world.kubectl('apply', '-f', join(manifests, 'rbac/core.yaml'));
+  for (const file of ['service-account.yaml', 'role.yaml']) {
+    await world.kubectl('apply', '-f', join(manifests, 'flux', file));
+  }
+  const token = await world.kubectl(
+    'create',
+    'token',
+    'gitops-reverser',
+    '-n',
+    'flux-system',
+    '--duration=10h',
+  );
+  const config = JSON.parse(readFileSync(world.cluster.kubeconfig, 'utf8'));
+  config.users[0].user = { token: token.trim() };
+  const file = join(world.folder.path, 'own.kubeconfig');
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+  return file;
+}
+
+const manifests = join(import.meta.dirname, '../../../manifests');
 
 /** Carries requests to the door and answers back, with a moment between the door's yes and its arrival. */
 async function openPassage(
