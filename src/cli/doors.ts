@@ -11,6 +11,7 @@ import { type Gate, startGateServer } from '../server/gate.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { FluxDoor } from '../worker/flux-door.ts';
+import { windowLimitMs } from '../worker/flux-windows.ts';
 import { GateDesk } from '../worker/gate-desk.ts';
 import type { Mirror } from '../worker/mirror-spec.ts';
 
@@ -71,9 +72,14 @@ export function openDoors(parts: DoorParts): Doors {
 function gateOf(desk: GateDesk, mirror: Mirror, controllers: Controllers, clock: Clock): Gate {
   return {
     async ask(question, deadlineMs) {
-      const { namespace, name } = question.application;
+      const { applier, application, phase, revision } = question;
+      const { namespace, name } = application;
       const { answer, mark } = await desk.ask(question, { deadlineMs, appliers: [`${namespace}/${name}`] });
-      // Whoever renders writes nothing; whoever applies next is known to the Application's own door only.
+      if (phase !== 'render') {
+        // Nobody tells us here when the apply ends, so its window runs out by itself.
+        const holder = { kind: applier === 'flux' ? 'Flux' : 'ArgoCD', namespace, name } as const;
+        mark?.open({ holder, revision, limitMs: windowLimitMs });
+      }
       mark?.drop();
       return answer;
     },

@@ -40,7 +40,8 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
   const { group, version, resource, namespace, labelSelector } = collection;
 
   async function readObject(id: ObjectId): ReturnType<CollectionFeedRead> {
-    const read = await client.get({ group, version, resource, namespace: id.namespace, name: id.name });
+    const ref = { group, version, resource, namespace: id.namespace, name: id.name };
+    const read = await soon((options) => client.get(ref, options));
     if (read.kind === 'ok') return { kind: 'ok', object: read.object };
     return { kind: read.kind === 'not-found' ? 'not-found' : 'unknown' };
   }
@@ -52,9 +53,9 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
 
   async function listVersions(): ReturnType<CollectionFeedVersions> {
     const selected = labelSelector === '' ? {} : { labelSelector };
-    const listed = await client.listAll(
-      { group, version, resource, namespace },
-      { metadataOnly: true, ...selected },
+    const ref = { group, version, resource, namespace };
+    const listed = await soon((options) =>
+      client.listAll(ref, { metadataOnly: true, ...selected, ...options }),
     );
     switch (listed.kind) {
       case 'ok':
@@ -154,6 +155,17 @@ function unconfirmed(resource: string, why: string): string {
 }
 
 function nameOf({ namespace, name }: ObjectName): string {
+/** A kept connection may be dead without telling. Somebody waits, so it is given up early and a new one is tried. */
+async function soon<Result extends { readonly kind: string }>(
+  ask: (options: { readonly deadlineMs: number }) => Promise<Result>,
+): Promise<Result> {
+  const first = await ask({ deadlineMs: firstTryMs });
+  return first.kind === 'unreachable' ? ask({ deadlineMs: secondTryMs }) : first;
+}
+
+const firstTryMs = 4_000;
+const secondTryMs = 8_000;
+
   return `${namespace}/${name}`;
 }
 

@@ -48,6 +48,12 @@ export interface Verdict {
   descendsFrom(commit: string): Promise<boolean>;
 }
 
+interface GrantQuestion {
+  readonly scope: string;
+  readonly appliers: readonly string[];
+  readonly spend: boolean;
+}
+
 /** What is left of the deadline for the decision itself. */
 const marginMs = 300;
 const defaultBranchMs = 600_000;
@@ -124,14 +130,10 @@ export class GateDesk {
       return plain(closed('SnapshotPending', `GitTarget ${missing ?? ''} is not at work yet: ${why}`));
     }
     const scope = [repository, coverage.branch, question.applier, nameOf(question)].join(' ');
-    return this.#judge(question, examination, { scope, appliers });
+    return this.#judge(question, examination, { scope, appliers, spend: question.phase !== 'render' });
   }
 
-  async #judge(
-    question: GateQuestion,
-    examination: Examination,
-    asked: { scope: string; appliers: readonly string[] },
-  ): Promise<Verdict> {
+  async #judge(question: GateQuestion, examination: Examination, asked: GrantQuestion): Promise<Verdict> {
     const { mark, descendsFrom } = examination;
     const { applier, revision } = question;
     const answer = decide({ ...examination, applier, revision });
@@ -155,12 +157,13 @@ export class GateDesk {
 
   /** The window of a grant begins at the flush that granted it; other appliers may still use it, so its mark stays. */
   async #spendGrant(
-    asked: { scope: string; appliers: readonly string[] },
+    asked: GrantQuestion,
     descendsFrom: Examination['descendsFrom'],
   ): Promise<{ readonly mark: FlushMark } | undefined> {
     for (const grant of usableGrants(this.#grants, asked, this.#now())) {
       if (!(await descendsFrom(grant.tip))) continue;
-      this.#grants = useGrant(this.#grants, grant, asked.appliers);
+      // A render writes nothing: the apply that follows needs the grant.
+      if (asked.spend) this.#grants = useGrant(this.#grants, grant, asked.appliers);
       return { mark: { open: (window) => grant.mark.open(window), drop: () => undefined } };
     }
     return undefined;

@@ -178,6 +178,16 @@ describe('the gate desk', () => {
     assert.equal(await scene.decision({ revision: tip }, ['shop/c']), 'superseded', 'not after two minutes');
   });
 
+  it('keeps the grant for the apply when only a render asks', async () => {
+    const scene = new Scene();
+    scene.sameTree = false;
+    await scene.decision();
+    scene.descends = [tip];
+    for (const phase of ['render', 'render', 'presync'] as const)
+      assert.equal(await scene.decision({ revision: tip, phase }), 'open');
+    assert.equal(await scene.decision({ revision: tip, phase: 'presync' }), 'superseded');
+  });
+
   it('grants nothing to another source, and nothing while edits cannot be published', async () => {
     const scene = new Scene();
     scene.sameTree = false;
