@@ -7,7 +7,8 @@ import { type Program, ready, startProgram } from '../cluster/program.ts';
 import { until } from '../cluster/wait.ts';
 import type { World } from '../e2e/sidecar.ts';
 
-const bundle = join(import.meta.dirname, '../../dist/gitops-reverser.mjs');
+/** Another build may be named, to compare two. */
+const bundle = process.env.BENCH_BUNDLE ?? join(import.meta.dirname, '../../dist/gitops-reverser.mjs');
 
 export interface BundledSidecar {
   readonly program: Program;

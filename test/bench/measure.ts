@@ -47,14 +47,18 @@ export function ratioFigure(
   return { ...name, unit: 'ms', ...spreads, ratio, target: `<= ${most}x`, met: ratio <= most };
 }
 
-/** A figure whose target is a number of its unit. */
+/** A figure whose target is a number of its unit; a floor only shows how it stands. */
 export function absoluteFigure(
   name: { readonly scenario: string; readonly measure: string; readonly unit: Figure['unit'] },
   values: readonly number[],
   most: number,
+  floor?: readonly number[],
 ): Figure {
   const ours = spread(values);
-  return { ...name, ours, target: `<= ${most} ${name.unit}`, met: ours.median <= most };
+  const figure = { ...name, ours, target: `<= ${most} ${name.unit}`, met: ours.median <= most };
+  if (floor === undefined) return figure;
+  const beside = spread(floor);
+  return { ...figure, floor: beside, ratio: ours.median / beside.median };
 }
 
 /** Runs floor and ours in turns, so that what else the machine does hits both. */
