@@ -2,7 +2,7 @@
  * The key of the digests that stand for the values of sensitive objects. It lives as long as the private volume, so that a
  * restart knows every object again; without it, all of them would be sealed anew.
  */
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalJson } from '../core/json.ts';
@@ -22,7 +22,7 @@ export async function digestMask(dataDir: string): Promise<Mask> {
 
 async function readOrMake(dataDir: string): Promise<Buffer> {
   const path = join(dataDir, fileName);
-  const fresh = join(dataDir, `${fileName}.${process.pid}`);
+  const fresh = join(dataDir, `${fileName}.${randomUUID()}`);
   const known = await readKey(path);
   if (known !== undefined) return known;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });

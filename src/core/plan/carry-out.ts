@@ -24,8 +24,9 @@ import {
 } from './buffer.ts';
 import { type Context, type Decision, refused } from './decision.ts';
 import type { EditedField, PlannedEdit } from './types.ts';
-import { notAlone, writeSealed } from './write-sealed.ts';
+import { notAlone, type WrittenSealed, writeSealed } from './write-sealed.ts';
 
+const sealsAtOnce = 4;
 /** The index judges larger files by rules of its own. */
 const maxKeptBytes = 1024 * 1024;
 
@@ -51,9 +52,7 @@ export async function carryOut(context: Context, decisions: readonly Decision[])
     if (edit !== undefined) edits.push(edit);
   }
   let isForRecipients = false;
-  for (const decision of checked) {
-    if (decision.kind !== 'seal') continue;
-    const sealed = await writeSealed(context, decision, files.has(decision.path));
+  for (const [decision, sealed] of await sealAll(context, checked, files)) {
     if (sealed.outcome !== undefined) settled.set(decision, sealed.outcome);
     if (sealed.edit !== undefined) edits.push(sealed.edit);
     isForRecipients ||= sealed.isForRecipients === true;
@@ -61,6 +60,24 @@ export async function carryOut(context: Context, decisions: readonly Decision[])
   if (edits.length > 0) edits.push(...bootstrap(context, edits, isForRecipients));
   edits.sort((a, b) => compareText(a.path, b.path));
   return { edits, settled: checked.map((decision) => settled.get(decision) ?? decision) };
+}
+
+/** Sealing waits for a program each time, so several go on at once. In the order of the decisions. */
+async function sealAll(
+  context: Context,
+  decisions: readonly Decision[],
+  taken: ReadonlyMap<string, unknown>,
+): Promise<(readonly [Decision, WrittenSealed])[]> {
+  const seals = decisions.filter((one) => one.kind === 'seal');
+  const written: (readonly [Decision, WrittenSealed])[] = [];
+  const waiting = seals.entries();
+  const work = async () => {
+    for (const [position, seal] of waiting) {
+      written[position] = [seal, await writeSealed(context, seal, taken.has(seal.path))];
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(sealsAtOnce, seals.length) }, work));
+  return written;
 }
 
 /** New paths of one batch must not be twins of each other either; the first one in identity order is kept. */

@@ -30,7 +30,7 @@ export async function decideUnread(
     return refused(object, 'EncryptedDocument', text, path);
   }
   if (since === 'in-git-too') {
-    const text = `${name} was changed live and, in ${path}, in Git, where it cannot be read: ${why}; give the key, or ask for a resync to have the live object written`;
+    const text = `${name} was changed live and, in ${path}, in Git, where it cannot be read: ${why}; give the key, or let Git be applied and edit it again`;
     return refused(object, 'DocumentChangedSince', text, path);
   }
   const stored = await context.reader.value(document);

@@ -21,7 +21,7 @@ import type { PlannedEdit } from './types.ts';
 
 type Seal = Extract<Decision, { kind: 'seal' }>;
 
-interface WrittenSealed {
+export interface WrittenSealed {
   readonly edit?: PlannedEdit;
   /** What came of the decision instead. */
   readonly outcome?: Decision;

@@ -6,7 +6,9 @@ import {
   nextCatalog,
   noCatalog,
   removalGraceMs,
+  resourceKey,
   type Verdict,
+  withoutSensitive,
 } from '../../../src/core/catalog/index.ts';
 import { policy, served } from './facts.ts';
 
@@ -80,5 +82,17 @@ describe('the catalog over time', () => {
   it('keeps a refusal while a group fails', () => {
     look(0, seen({ ...widgets, verbs: ['get'] }));
     assert.deepEqual(look(1, failing), { kind: 'refused', reason: 'missing-verb' });
+  });
+});
+
+describe('the catalog of a target that cannot encrypt', () => {
+  it('refuses what is sensitive and leaves the rest as it is', () => {
+    const whole = nextCatalog(noCatalog, seen(configMaps, served('secrets')), 0, policy);
+    const { entries } = withoutSensitive(whole, policy.isSensitive);
+    assert.deepEqual(entries.get(resourceKey(served('secrets')))?.verdict, {
+      kind: 'refused',
+      reason: 'sensitive-unsupported',
+    });
+    assert.equal(entries.get(resourceKey(configMaps))?.verdict.kind, 'followable');
   });
 });
