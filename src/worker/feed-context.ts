@@ -147,14 +147,6 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
   return feed;
 }
 
-type CollectionFeedVersions = ConstructorParameters<typeof CollectionFeed>[0]['listVersions'];
-type CollectionFeedRead = ConstructorParameters<typeof CollectionFeed>[0]['readObject'];
-
-function unconfirmed(resource: string, why: string): string {
-  return `${resource}: objects are missing from a snapshot, but the API server could not confirm it (${why}); nothing is deleted from Git`;
-}
-
-function nameOf({ namespace, name }: ObjectName): string {
 /** A kept connection may be dead without telling. Somebody waits, so it is given up early and a new one is tried. */
 async function soon<Result extends { readonly kind: string }>(
   ask: (options: { readonly deadlineMs: number }) => Promise<Result>,
@@ -166,6 +158,14 @@ async function soon<Result extends { readonly kind: string }>(
 const firstTryMs = 4_000;
 const secondTryMs = 8_000;
 
+type CollectionFeedVersions = ConstructorParameters<typeof CollectionFeed>[0]['listVersions'];
+type CollectionFeedRead = ConstructorParameters<typeof CollectionFeed>[0]['readObject'];
+
+function unconfirmed(resource: string, why: string): string {
+  return `${resource}: objects are missing from a snapshot, but the API server could not confirm it (${why}); nothing is deleted from Git`;
+}
+
+function nameOf({ namespace, name }: ObjectName): string {
   return `${namespace}/${name}`;
 }
 
