@@ -33,7 +33,7 @@ interface Limits {
 }
 
 const defaultLimits: Limits = {
-  deadlineMs: 30_000,
+  deadlineMs: 60_000,
   maxOutputBytes: 64 * 1024 * 1024,
   maxFiles: 20_000,
   maxInputBytes: 256 * 1024 * 1024,

@@ -21,9 +21,10 @@ export interface ObjectCreation {
   readonly path: string;
   /** The kustomization file that lists it; undefined when the file at `path` is listed already. */
   readonly listedIn: string | undefined;
-  readonly document: JsonObject;
-  /** What the build has to give. */
-  readonly expected: JsonObject;
+  /** A document to write, or the whole text of a new file that holds ciphertext. */
+  readonly document: JsonObject | string;
+  /** What the build has to give; ciphertext only has to come up. */
+  readonly expected: JsonObject | 'anything';
   readonly schema: KindSchema;
 }
 
@@ -133,7 +134,8 @@ export async function projectCreate(
   const problem = writeProblem(scope, path);
   if (problem !== undefined) return { ok: false, reason: 'WriteFanIn', message: problem, path };
   const before = await files.text(path);
-  if (before === undefined) files.write(path, printDocument(document));
+  if (typeof document === 'string' || before === undefined)
+    files.write(path, typeof document === 'string' ? document : printDocument(document));
   else {
     const appended = appendDocument(before, document);
     if (!appended.ok)

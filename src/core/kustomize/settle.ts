@@ -26,7 +26,7 @@ export interface Settled {
 }
 
 /** Builds that one batch may ask for; beyond it the rest of the batch waits for the next one. */
-const maxRenders = 200;
+const maxRenders = 100;
 
 export async function settle(overlay: Overlay, changes: readonly OverlayChange[]): Promise<Settled> {
   const refused = new Map<OverlayChange, Extract<Projection, { ok: false }>>();
@@ -48,10 +48,15 @@ export async function settle(overlay: Overlay, changes: readonly OverlayChange[]
       list = list.filter((change) => !refused.has(change));
       if (list.length === 0) return;
       const expectations = new Map([...done, ...list].map((change) => [expectationOf(change), change]));
-      const { failed, collateral } = await verify(overlay, trial, [...expectations.keys()]);
+      const { failed, collateral, halted } = await verify(overlay, trial, [...expectations.keys()]);
       if (failed.size === 0 && collateral === undefined) {
         files = trial;
         done = [...done, ...list];
+        return;
+      }
+      if (halted === true) {
+        for (const change of list)
+          refused.set(change, { ok: false, reason: 'RenderRefused', message: collateral ?? '' });
         return;
       }
       if (collateral !== undefined && list.length > 1) {

@@ -19,7 +19,7 @@ export interface Expectation {
   /** The object as it is built before the edit; undefined for a new one. */
   readonly before: RenderedObject | undefined;
   /** Undefined when it has to be gone. */
-  readonly wanted: JsonObject | undefined;
+  readonly wanted: JsonObject | 'anything' | undefined;
   /** The key of the wanted object. */
   readonly key: string;
   readonly schema: KindSchema;
@@ -30,6 +30,8 @@ export interface Verdict {
   readonly failed: ReadonlyMap<Expectation, string>;
   /** What moved although nobody meant it to, or why a build failed. */
   readonly collateral: string | undefined;
+  /** The program gave no answer about the files; to ask again for a part of the edits is of no use. */
+  readonly halted?: true;
 }
 
 export async function verify(
@@ -47,7 +49,10 @@ export async function verify(
     // A root that did not build before cannot be judged; none of its files is one that we write.
     if (!before.ok) continue;
     const after = await overlay.build(root, files);
-    if (!after.ok) return { failed, collateral: `kustomize cannot build the result: ${after.message}` };
+    if (!after.ok) {
+      const collateral = `kustomize cannot build the result: ${after.message}`;
+      return { failed, collateral, ...(after.reason === 'BuildFailed' ? {} : { halted: true }) };
+    }
     const moved = compare(overlay, before.objects, after.objects, own, failed);
     if (moved !== undefined) return { failed, collateral: moved };
   }
@@ -113,6 +118,7 @@ function problemOf(
 ): string | undefined {
   if (wanted === undefined) return found === undefined ? undefined : 'the build would still give it';
   if (found === undefined) return 'the build would not give it';
+  if (wanted === 'anything') return undefined;
   const value =
     before !== undefined && before.id.name !== found.id.name
       ? withName(found.value, before.id.name)

@@ -1,14 +1,16 @@
 /** The document that describes one object in a tree, for callers who need a base to compare with. */
-import { findDocument, type IndexCache, indexFolder, type Tree } from '../folder/index.ts';
+import { type FolderIndex, findDocument, type IndexCache, indexFolder, type Tree } from '../folder/index.ts';
 import type { ObjectId } from '../identity.ts';
-import type { JsonObject } from '../json.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { type KustomizeOptions, openOverlay } from '../kustomize/index.ts';
 import type { Sealer } from '../sealed/index.ts';
 import { asLive } from './namespace.ts';
+import { plainIndex } from './overlay-index.ts';
 import { createReader } from './reader.ts';
 
 /**
  * With the object's namespace filled in; undefined when no document of the folder describes it, or none that is readable. A sealed
- * one is readable when the sealer has a key for it.
+ * one is readable when the sealer has a key for it. Where kustomize builds the folder, it is what the build gives.
  */
 export async function documentAt(
   tree: Tree,
@@ -16,8 +18,11 @@ export async function documentAt(
   object: { readonly id: ObjectId; readonly namespaced: boolean },
   cache: IndexCache,
   sealer?: Sealer,
+  kustomize?: KustomizeOptions,
 ): Promise<JsonObject | undefined> {
-  const index = await indexFolder(tree, folder, cache);
+  const folderIndex = await indexFolder(tree, folder, cache);
+  const { built, index } = await lookInBuilds(tree, folderIndex, object, kustomize);
+  if (built !== undefined) return asLive(built, object.id.namespace);
   const found = findDocument(index, object.id, object.namespaced);
   if (found.kind !== 'found') return undefined;
   const { document } = found;
@@ -33,6 +38,30 @@ export async function hasDocument(
   folder: string,
   object: { readonly id: ObjectId; readonly namespaced: boolean },
   cache: IndexCache,
+  kustomize?: KustomizeOptions,
 ): Promise<boolean> {
-  return findDocument(await indexFolder(tree, folder, cache), object.id, object.namespaced).kind !== 'none';
+  const folderIndex = await indexFolder(tree, folder, cache);
+  const { built, index } = await lookInBuilds(tree, folderIndex, object, kustomize);
+  return built !== undefined || findDocument(index, object.id, object.namespaced).kind !== 'none';
+}
+
+interface Look {
+  readonly built?: JsonObject;
+  /** Where else to look. */
+  readonly index: FolderIndex;
+}
+
+async function lookInBuilds(
+  tree: Tree,
+  index: FolderIndex,
+  { id, namespaced }: { readonly id: ObjectId; readonly namespaced: boolean },
+  kustomize: KustomizeOptions | undefined,
+): Promise<Look> {
+  const render = kustomize?.render;
+  const overlay = render === undefined ? undefined : await openOverlay(tree, index, { ...kustomize, render });
+  if (overlay === undefined) return { index };
+  const found = overlay.find(id, namespaced);
+  if (found.kind !== 'found') return { index: plainIndex(index, overlay) };
+  // Ciphertext is opened in its own file.
+  return isObject(found.object.value.sops) ? { index } : { index, built: found.object.value };
 }

@@ -5,7 +5,7 @@
  * adds by itself is left out of the document.
  */
 import { joinPath, placeDocument, relativeTo } from '../folder/index.ts';
-import { describeObject, identify, objectKey } from '../identity.ts';
+import { describeObject, identify, type ObjectId, objectKey } from '../identity.ts';
 import { kindSchema } from '../intent/schema/index.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { documentFor, homeOf, restoreObject } from '../kustomize/index.ts';
@@ -21,12 +21,27 @@ import {
 } from './overlay-decide.ts';
 import type { Plan, PlannedEdit, Upsert } from './types.ts';
 
+export interface Created {
+  readonly result: Built;
+  /** Files that come with it: rules for sealing. */
+  readonly others: readonly PlannedEdit[];
+}
+
 /** A plan without edits, or the change of the build. */
 export async function createInOverlay(
   context: OverlayContext,
   change: Upsert,
   planDocuments: PlanDocuments,
-): Promise<Plan | Built> {
+): Promise<Plan | Created> {
+  const made = await create(context, change, planDocuments);
+  return 'kind' in made ? { result: made, others: [] } : made;
+}
+
+async function create(
+  context: OverlayContext,
+  change: Upsert,
+  planDocuments: PlanDocuments,
+): Promise<Plan | Created | Built> {
   const { overlay, options, plain, index } = context;
   const object = identify(change.live);
   if (object === undefined) throw new Error('a live object without a name was given to plan');
@@ -44,45 +59,36 @@ export async function createInOverlay(
   for (const name of ['{name}{sensitiveSuffix}', `${object.kind.toLowerCase()}-{name}{sensitiveSuffix}`]) {
     const placement = { ...options.placement, default: options.placement.default ?? joinPath(folder, name) };
     made = await planDocuments(plain, [change], { ...byDefault, placement });
-    const path = made.edits[0]?.path;
+    const path = editOf(made, object)?.path;
     if (path === undefined || options.placement.default !== undefined || !overlay.files.has(path)) break;
   }
-  const edit = made?.edits[0];
+  const edit = made === undefined ? undefined : editOf(made, object);
   if (made === undefined || edit?.content === undefined) return made ?? outcome(object, 'unchanged');
   const expected = documentIn(edit);
-  if (expected === undefined || isObject(expected.sops)) {
-    const text = `${describeObject(object)} would be a new encrypted file, and new encrypted files are not added to a kustomization yet; add ${edit.path} to ${home.node.file} by hand`;
-    return refusal(object, 'UnsupportedKustomize', text, edit.path);
+  const schema = kindSchema(String(change.live.apiVersion), object.kind, options.crds);
+  const listed = overlay.scope.graph.rootsOf(edit.path).length > 0;
+  const place = { root: home.root, path: edit.path, listedIn: listed ? undefined : home.node.file, schema };
+  const fields = edit.fields.map(({ field }) => field);
+  const created = (document: JsonObject | string, wanted: JsonObject | 'anything'): Built => {
+    const create = { ...place, document, expected: wanted };
+    return project(object, { kind: 'create', key: objectKey(object), create }, edit.path, fields);
+  };
+  if (expected === undefined) return outcome(object, 'unchanged');
+  if (isObject(expected.sops)) {
+    const others = made.edits.filter((one) => one !== edit);
+    return { result: created(textOf(edit), 'anything'), others };
   }
   const document = documentFor(home, expected, object, options.serializeNamespace === true);
   if (document === undefined) {
     const text = `${describeObject(object)} does not have the name prefix or suffix that ${home.node.file} gives`;
     return refusal(object, 'RenderRefused', text, home.node.file);
   }
-  const schema = kindSchema(String(expected.apiVersion), object.kind, options.crds);
   const postBuild = options.kustomize?.postBuild;
   const raw = (wanted: JsonObject): JsonObject => {
     const restored = restoreObject(postBuild, schema, { raw: {}, filled: {}, wanted });
     return restored.ok ? restored.value : wanted;
   };
-  const listed = overlay.scope.graph.rootsOf(edit.path).length > 0;
-  return project(
-    object,
-    {
-      kind: 'create',
-      key: objectKey(object),
-      create: {
-        root: home.root,
-        path: edit.path,
-        listedIn: listed ? undefined : home.node.file,
-        document: raw(document),
-        expected: raw(expected),
-        schema,
-      },
-    },
-    edit.path,
-    edit.fields.map(({ field }) => field),
-  );
+  return created(raw(document), raw(expected));
 }
 
 /** The path that the placement names for the object's type; undefined when it names none. */
@@ -102,6 +108,15 @@ function declaredPath({ options, index }: OverlayContext, { live }: Upsert): str
     options.placement,
   );
   return source === 'canonical' ? undefined : joinPath(index.folder, path);
+}
+
+function editOf({ edits }: Plan, object: ObjectId): PlannedEdit | undefined {
+  return edits.find(({ objects }) => objects.some((one) => objectKey(one) === objectKey(object)));
+}
+
+function textOf({ content }: PlannedEdit): string {
+  const decoded = content === undefined ? undefined : decodeFile(content);
+  return decoded?.ok === true ? decoded.text : '';
 }
 
 /** The last document of the planned file: a new one is added at the end. */

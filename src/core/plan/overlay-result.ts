@@ -9,11 +9,14 @@ import type { EditedField, ObjectOutcome, Plan, PlannedEdit } from './types.ts';
 
 type Project = Extract<Built, { kind: 'project' }>;
 
-export async function combine(
-  context: OverlayContext,
-  results: readonly Built[],
-  plans: readonly Plan[],
-): Promise<Plan> {
+interface Parts {
+  readonly results: readonly Built[];
+  readonly plans: readonly Plan[];
+  /** Files that come with new objects, each path once. */
+  readonly others: readonly PlannedEdit[];
+}
+
+export async function combine(context: OverlayContext, { results, plans, others }: Parts): Promise<Plan> {
   const projects = results.filter((one): one is Project => one.kind === 'project');
   const settled = await settle(
     context.overlay,
@@ -47,7 +50,7 @@ export async function combine(
     .changes()
     .map(({ path, text }) => planned(context, path, text, settled.touched, projects));
   return {
-    edits: [...edits, ...plans.flatMap((one) => one.edits)].sort((a, b) => compareText(a.path, b.path)),
+    edits: onePerPath([...edits, ...plans.flatMap((one) => one.edits), ...others]),
     refused: [...refused, ...plans.flatMap((one) => one.refused)],
     skipped: context.plain.skipped,
     notices: [...context.notices, ...plans.flatMap((one) => one.notices)],
@@ -57,6 +60,11 @@ export async function combine(
     ],
     outcomes: [...outcomes, ...plans.flatMap((one) => one.outcomes)],
   };
+}
+
+function onePerPath(edits: readonly PlannedEdit[]): PlannedEdit[] {
+  const paths = new Map(edits.toReversed().map((edit) => [edit.path, edit]));
+  return [...paths.values()].sort((a, b) => compareText(a.path, b.path));
 }
 
 function planned(

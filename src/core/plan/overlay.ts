@@ -10,7 +10,7 @@ import { type Built, decideBuilt, type OverlayContext, type SealedPlace } from '
 import { decideGone, decideSwept } from './overlay-gone.ts';
 import { documentIndex, plainIndex } from './overlay-index.ts';
 import { combine } from './overlay-result.ts';
-import type { Change, Plan, PlanOptions } from './types.ts';
+import type { Change, Plan, PlannedEdit, PlanOptions } from './types.ts';
 
 /** Plans documents as they stand in a folder without kustomizations. */
 export type PlanDocuments = (
@@ -68,15 +68,19 @@ export async function planOverlay(
     else results.push(decided);
   }
   const plans: Plan[] = [];
+  const others: PlannedEdit[] = [];
   if (left.length > 0) plans.push(await planDocuments(context.plain, left, options));
   for (const [path, own] of sealed) plans.push(await planDocuments(documentIndex(index, path), own, options));
   for (const change of created) {
     if (change.kind !== 'upsert') continue;
     const made = await createInOverlay(context, change, planDocuments);
     if ('edits' in made) plans.push(made);
-    else results.push(made);
+    else {
+      results.push(made.result);
+      others.push(...made.others);
+    }
   }
-  return await combine(context, results, plans);
+  return await combine(context, { results, plans, others });
 }
 
 /** In identity order; of two changes of one object the last one counts. */
