@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { isObject, type JsonObject } from '../../src/core/json.ts';
 import { sanitize } from '../../src/core/sanitize/index.ts';
+import { createKustomize } from '../../src/render/kustomize.ts';
 import { createSealer } from '../../src/seal/index.ts';
 import { caseFolder, filesOf, objectsOf } from '../cases/corpus.ts';
+import { part } from '../cluster/parts.ts';
 import {
   applied,
   changedLines,
@@ -396,6 +398,63 @@ describe('a plan with sealing', function () {
       governed.edits.some((edit) => edit.path.endsWith('.sops.yaml') && edit.path !== path),
       false,
     );
+  });
+
+  describe('in a folder that kustomize builds', () => {
+    const kustomize = { render: createKustomize({ program: part('kustomize') }) };
+    const root = 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nnamespace: shop\n';
+
+    it('edits a sealed document where it stands, and lists a new one', async () => {
+      const files = {
+        'apps/shop/kustomization.yaml': `${root}resources:\n  - db.sops.yaml\n`,
+        'apps/shop/db.sops.yaml': await sealByHand(scene, written({ a: 'one', b: 'two' })),
+      };
+      const options = { sealer: scene.withKey, kustomize };
+      const edited = await planOn(files, [upsert(liveSecret('db', { a: 'one', b: 'three' }))], options);
+      assert.deepEqual(refusals(edited), []);
+      assert.deepEqual(
+        edited.edits.map((edit) => edit.path),
+        ['apps/shop/db.sops.yaml'],
+      );
+      const after = applied(files, edited)['apps/shop/db.sops.yaml'] ?? '';
+      assert.deepEqual(changedLines(files['apps/shop/db.sops.yaml'], after), ['b', 'mac']);
+      const created = await planOn(files, [upsert(liveSecret('new', { k: 'hunter2-new' }))], options);
+      assert.deepEqual(refusals(created), []);
+      const texts = applied(files, created);
+      assert.match(texts['apps/shop/kustomization.yaml'] ?? '', /- new\.sops\.yaml/);
+      const opened = await openByHand(scene, texts['apps/shop/new.sops.yaml'] ?? '');
+      assert.deepEqual(opened.data, { k: Buffer.from('hunter2-new').toString('base64') });
+      const gone = await planOn(texts, [remove(liveSecret('new', {}))], options);
+      assert.deepEqual(refusals(gone), []);
+      assert.deepEqual(
+        applied(texts, gone)['apps/shop/kustomization.yaml'],
+        files['apps/shop/kustomization.yaml'],
+      );
+    });
+
+    it('never writes a value of a Secret into a patch, a generator or a plain document', async () => {
+      const base = {
+        'base/kustomization.yaml': 'resources: [db.yaml]\n',
+        'base/db.yaml': written({ a: 'one' }),
+      };
+      const cases: Texts[] = [
+        { ...base, 'apps/shop/kustomization.yaml': `${root}resources: [../../base]\n` },
+        {
+          'apps/shop/kustomization.yaml': `${root}generatorOptions: {disableNameSuffixHash: true}\nsecretGenerator:\n  - name: db\n    literals: [a=one]\n`,
+        },
+        {
+          'apps/shop/kustomization.yaml': `${root}resources: [db.yaml]\n`,
+          'apps/shop/db.yaml': written({ a: 'one' }),
+        },
+      ];
+      for (const files of cases) {
+        const change = upsert(liveSecret('db', { a: 'hunter2-patch' }));
+        const planned = await planOn(files, [change], { sealer: scene.withKey, kustomize });
+        assert.equal(planned.edits.length, 0, JSON.stringify(applied({}, planned)));
+        assert.equal(planned.refused.length, 1);
+        assert.doesNotMatch(JSON.stringify(planned), /hunter2|aHVudGVy/);
+      }
+    });
   });
 
   it('names the program when it is not there', async () => {
