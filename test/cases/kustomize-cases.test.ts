@@ -145,7 +145,7 @@ describe('cases from the field, built by kustomize', () => {
     );
   });
 
-  it('B23 then adds an images entry to the overlay, and refuses what no overlay construct carries', async function () {
+  it('B23 then adds an images entry to the overlay, and a patch of ours for what only the base states', async function () {
     const { folder, after, live } = await load(this, 'B23');
     const newer = edited(live, 'web', image(0), 'registry.example.test/shop/web:1.5.0');
     const planned = await planOn(after, folder, upserts(newer, live));
@@ -158,6 +158,13 @@ describe('cases from the field, built by kustomize', () => {
     assert.match(
       Buffer.from(edit?.content ?? []).toString('utf8'),
       /images:\n {2}- name: registry\.example\.test\/shop\/web\n {4}newTag: 1\.5\.0\n$/,
+    );
+    const slower = edited(live, 'web', ['spec', 'minReadySeconds'], 10);
+    const carried = await planOn(after, folder, upserts(slower, live));
+    assert.deepEqual(carried.refused, []);
+    assert.deepEqual(
+      carried.edits.map(({ path }) => path),
+      [`${folder}/deployment-web-edits.yaml`, `${folder}/kustomization.yaml`],
     );
   });
 

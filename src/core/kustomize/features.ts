@@ -31,6 +31,7 @@ export const featureRules: Readonly<Record<string, FeatureRule>> = {
   patchesStrategicMerge: { verdict: 'editable', reason: 'files in the folder, where they state the field' },
   'inline patch': { verdict: 'read-only', reason: 'its text stands inside the kustomization file' },
   'JSON6902 patch': { verdict: 'read-only', reason: 'it says how to change a value, not what it is' },
+  patchesJson6902: { verdict: 'read-only', reason: 'it says how to change a value, not what it is' },
   configMapGenerator: { verdict: 'editable', reason: 'files, envs and literals that only this entry reads' },
   secretGenerator: { verdict: 'read-only', reason: 'its inputs are secrets in plain text' },
   namespace: { verdict: 'read-only', reason: 'it is part of the names of the objects' },
