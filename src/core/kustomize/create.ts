@@ -1,13 +1,13 @@
 /** A new object: which kustomization takes it in, what its document leaves to the kustomization, and the entry that lists it. */
 
-import { compareText, isInside } from '../folder/index.ts';
+import { compareText, isInside, type Tree } from '../folder/index.ts';
 import { metadataMap, type ObjectId } from '../identity.ts';
 import type { KindSchema } from '../intent/schema/index.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { RefusalReason } from '../refusal.ts';
 import { appendDocument, printDocument } from '../yaml/index.ts';
 import { objectsOf } from './decode.ts';
-import type { KustomizeNode } from './graph.ts';
+import { type DecodedFiles, type KustomizeNode, readGraph } from './graph.ts';
 import { editKustomization, withResource } from './kustomization-edits.ts';
 import { type Layer, layersTo, namespaceAfter, uniqueLayers } from './layers.ts';
 import type { Overlay } from './overlay.ts';
@@ -40,11 +40,8 @@ export type Home =
 
 /** The one kustomization that takes new objects in, or the one nearest to a declared path. */
 export function homeOf({ scope, builds, failures }: Overlay, declared: string | undefined): Home {
-  const { graph, folder } = scope;
-  const inFolder = (one: string): boolean => one === folder || isInside(one, folder);
-  const own = [...graph.nodes.values()].filter((node) => inFolder(node.folder) && isPlain(node));
-  const loaded = new Set(own.flatMap(({ bases, components }) => [...bases, ...components]));
-  const tops = own.filter((node) => !loaded.has(node.folder));
+  const { graph } = scope;
+  const { own, tops } = nodesOf(scope);
   const above = own.filter(
     (node) => declared !== undefined && (node.folder === '' || isInside(declared, node.folder)),
   );
@@ -74,6 +71,34 @@ export function homeOf({ scope, builds, failures }: Overlay, declared: string | 
       path: node.file,
     };
   return { ok: true, root, node, layers: uniqueLayers(layersTo(graph, root, node.file, undefined) ?? []) };
+}
+
+/** The kustomizations of the folder, and those of them that no other one of the folder loads. */
+function nodesOf({ graph, folder }: Pick<Scope, 'graph' | 'folder'>) {
+  const inFolder = (one: string): boolean => one === folder || isInside(one, folder);
+  const own = [...graph.nodes.values()].filter((node) => inFolder(node.folder) && isPlain(node));
+  const loaded = new Set(own.flatMap(({ bases, components }) => [...bases, ...components]));
+  return { own, tops: own.filter((node) => !loaded.has(node.folder)) };
+}
+
+/** Which kustomization of a folder takes new objects in; told from the files alone, without a build. */
+export type KustomizeLayout =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'one'; readonly kustomization: string }
+  | { readonly kind: 'several'; readonly kustomizations: readonly string[] };
+
+export async function kustomizeLayout(
+  tree: Tree,
+  folder: string,
+  decoded: DecodedFiles = new Map(),
+): Promise<KustomizeLayout> {
+  const graph = await readGraph(tree, decoded);
+  const files = nodesOf({ graph, folder }).tops.map(({ file }) => file);
+  const [only, ...others] = files;
+  if (only === undefined) return { kind: 'none' };
+  return others.length === 0
+    ? { kind: 'one', kustomization: only }
+    : { kind: 'several', kustomizations: files };
 }
 
 function isPlain({ decoded }: KustomizeNode): boolean {

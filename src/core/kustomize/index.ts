@@ -5,7 +5,7 @@
  * Values in, values out; it reads through a `Tree` and asks the real kustomize through `Render`. Nothing counts before a build has
  * proved it. It knows neither git nor the cluster. Called by core/plan; docs/reference/kustomize.md lists what is editable.
  */
-export { documentFor, type Home, homeOf } from './create.ts';
+export { documentFor, homeOf, type KustomizeLayout, kustomizeLayout } from './create.ts';
 export { type Decoded, decodeKustomization, type Kustomization } from './decode.ts';
 export { type Divergence, divergences } from './divergence.ts';
 export { type FeatureRule, featureRule, featureRules, type Verdict } from './features.ts';

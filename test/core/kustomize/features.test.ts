@@ -92,6 +92,29 @@ patches:
     assert.deepEqual(Object.keys(other.changed), ['app/web.yaml']);
   });
 
+  it('the old spellings of patches are followed, too', async () => {
+    const texts: Texts = {
+      'app/kustomization.yaml': `bases: [base]
+patchesStrategicMerge: [merge.yaml]
+patchesJson6902:
+  - target: {group: apps, version: v1, kind: Deployment, name: web}
+    path: json.yaml
+`,
+      'app/base/kustomization.yaml': 'resources: [web.yaml]\n',
+      'app/base/web.yaml': deployment('web'),
+      'app/merge.yaml':
+        'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {minReadySeconds: 5}\n',
+      'app/json.yaml': '- op: add\n  path: /spec/replicas\n  value: 2\n',
+    };
+    const merged = await change(texts, 'app', 'web', (web) => web.set('spec.minReadySeconds', 6));
+    assert.deepEqual(Object.keys(merged.changed), ['app/merge.yaml']);
+    const fixed = await change(texts, 'app', 'web', (web) => web.set('spec.replicas', 6));
+    assert.deepEqual(fixed.changed, {});
+    assert.match(fixed.refused.join(), /RenderRefused/);
+    const other = await change(texts, 'app', 'web', (web) => web.set('spec.paused', true));
+    assert.deepEqual(Object.keys(other.changed), ['app/base/web.yaml']);
+  });
+
   it('one refused object does not hold up the others', async () => {
     const texts: Texts = {
       'app/kustomization.yaml': 'labels: [{pairs: {stage: prod}}]\nresources: [a.yaml, b.yaml, c.yaml]\n',

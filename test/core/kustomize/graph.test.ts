@@ -5,6 +5,7 @@ import {
   featureRule,
   imagePattern,
   type KustomizeGraph,
+  kustomizeLayout,
   outsideOf,
   parseImage,
   printImage,
@@ -66,6 +67,25 @@ describe('the graph of kustomizations', () => {
       'remote: b/kustomization.yaml: resources names git@git.example.test:x.git, which is not in this repository',
     ]);
     assert.deepEqual(problems(graph, 'c'), ['cycle: c/kustomization.yaml: it loads itself (c -> d -> c)']);
+  });
+
+  it('tells which kustomization of a folder takes new objects in', async () => {
+    const tree = treeOf({
+      'a/kustomization.yaml': 'resources: [sub]\n',
+      'a/sub/kustomization.yaml': 'namespace: x\n',
+      'b/one/kustomization.yaml': 'namespace: x\n',
+      'b/two/kustomization.yaml': 'namespace: y\n',
+      'c/extra/kustomization.yaml': 'kind: Component\n',
+    });
+    assert.deepEqual(await kustomizeLayout(tree, 'a'), {
+      kind: 'one',
+      kustomization: 'a/kustomization.yaml',
+    });
+    assert.deepEqual(await kustomizeLayout(tree, 'b'), {
+      kind: 'several',
+      kustomizations: ['b/one/kustomization.yaml', 'b/two/kustomization.yaml'],
+    });
+    assert.deepEqual(await kustomizeLayout(tree, 'c'), { kind: 'none' });
   });
 
   it('takes a folder with two kustomization files for broken', async () => {
