@@ -31,7 +31,7 @@ export function runCommand(): Command {
   });
 }
 
-/** Runs until a signal or until leadership is lost. Returns the exit code. */
+/** Runs until a signal; a lost Lease ends the process where it stands. Returns the exit code. */
 async function run(config: Config): Promise<number> {
   const log = createLog({ level: config.logLevel });
   const metrics = createMetrics({ process: true });
@@ -61,7 +61,7 @@ async function run(config: Config): Promise<number> {
   }
   log.info({ version, cluster: cluster.source, dataDir: config.dataDir }, 'gitops-reverser starts');
 
-  const ended = Promise.withResolvers<number>();
+  const ended = Promise.withResolvers<void>();
   const identity = config.identity ?? `${hostname()}-${process.pid}`;
   const lead = () => {
     leading ??= start(cluster.client, config, metrics, log);
@@ -78,7 +78,7 @@ async function run(config: Config): Promise<number> {
     onLost() {
       // Another replica may write from now on: nothing of ours may go out any more, so the process ends at once.
       log.error({ identity }, 'leadership is lost; this replica stops and starts anew as a follower');
-      ended.resolve(1);
+      process.exit(1);
     },
   });
   if (config.leaderElect) void election.run();
@@ -86,19 +86,17 @@ async function run(config: Config): Promise<number> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       log.info({ signal }, 'stopping: publishing what is pending');
-      ended.resolve(0);
+      ended.resolve();
     });
   }
 
-  const code = await ended.promise;
-  const unpublished = code === 0 && leading !== undefined ? await stop(leading, config, log) : 0;
+  await ended.promise;
+  const unpublished = leading === undefined ? 0 : await stop(leading, config, log);
   if (config.leaderElect) await election.stop();
   await Promise.all([listening.servers.stop(), doors.stop()]);
   await cluster.client.close();
   log.info({ unpublished }, 'gitops-reverser ended');
-  // Whatever still runs after a lost lease must not write: it ends with the process.
-  if (code !== 0) process.exit(code);
-  return code;
+  return 0;
 }
 
 interface Leading {

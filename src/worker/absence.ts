@@ -20,19 +20,15 @@ type AbsenceContext = Pick<
   | 'suspended'
   | 'confirmGone'
   | 'notice'
+  | 'watchedScope'
 >;
 
 export interface Absent {
   /** uid of the cluster that the snapshot is of. */
   readonly cluster: string;
   readonly gone: readonly HandledRecord[];
-  /** Git must not be made like the snapshot: it is not of the cluster that was mirrored. */
-  readonly strange: boolean;
-}
-
-interface Voided {
-  readonly message: string;
-  readonly strange: boolean;
+  /** What the snapshot lacks is really not there: Git may be made like it. */
+  readonly certain: boolean;
 }
 
 export class Absence {
@@ -86,13 +82,14 @@ export class Absence {
     const asked = missing.length === 0 ? undefined : await this.#context.readClusterUid();
     const cluster = asked ?? this.#context.clusterUid();
     const voided = this.#voided(snapshot, cluster);
+    const nothing = { cluster, gone: [], certain: false };
     if (voided !== undefined) {
-      if (voided.strange) await this.#forget(missing);
-      this.#context.notice('RecordsVoided', voided.message);
-      return { cluster, gone: [], strange: voided.strange };
+      await this.#forget(missing);
+      this.#context.notice('RecordsVoided', voided);
+      return nothing;
     }
-    const nothing = { cluster, gone: [], strange: false };
-    if (missing.length === 0 || this.#context.suspended()) return nothing;
+    if (this.#context.suspended()) return nothing;
+    if (missing.length === 0) return { ...nothing, certain: true };
     if (asked === undefined) {
       this.#context.notice('AbsenceUnknown', `${this.#what()}: ${unknownCluster}`);
       return nothing;
@@ -102,7 +99,17 @@ export class Absence {
       this.#context.notice('AbsenceUnknown', check.message);
       return nothing;
     }
-    return { ...nothing, gone: check.keys.flatMap((key) => this.#context.handled.get(key) ?? []) };
+    const gone = check.keys.flatMap((key) => this.#context.handled.get(key) ?? []);
+    return { cluster, gone, certain: true };
+  }
+
+  /** Whether an object that a GET did not find is gone, and not only its kind no longer served. */
+  async isGone(key: string): Promise<boolean> {
+    const record = this.#context.handled.get(key);
+    // Nothing of it is in Git by us; there is nothing to lose.
+    if (record === undefined) return true;
+    const check = await this.#context.confirmGone([[key, record]]);
+    return check.kind === 'gone' && check.keys.includes(key);
   }
 
   /** What is as it was handled stays handled; what is missing or under way has no base any more. */
@@ -115,18 +122,16 @@ export class Absence {
   }
 
   /** Why the records of this collection say nothing about what is gone now; undefined when they do. */
-  #voided(snapshot: Snapshot, cluster: string): Voided | undefined {
+  #voided(snapshot: Snapshot, cluster: string): string | undefined {
     const { before } = this;
     if (before === undefined) return undefined;
-    if (before.cluster !== cluster) return { message: this.#anotherCluster(), strange: true };
-    const order = compareResourceVersions(snapshot.resourceVersion, before.resourceVersion);
-    if (order === undefined || order < 0) {
-      const message = `${this.#what()}: the cluster is older than what was mirrored (restored from a backup?); nothing is deleted from Git`;
-      return { message, strange: true };
+    if (before.cluster !== cluster) return this.#anotherCluster();
+    const known = [before.resourceVersion, ...this.handledHere().map(([, record]) => record.resourceVersion)];
+    if (known.some((version) => isOlder(snapshot.resourceVersion, version))) {
+      return `${this.#what()}: the cluster is older than what was mirrored (restored from a backup?); nothing is deleted from Git`;
     }
     if (before.scope !== this.#scope()) {
-      const message = `${this.#what()}: the rule now watches something else; what it no longer watches stays in Git`;
-      return { message, strange: false };
+      return `${this.#what()}: the rule now watches something else; what it no longer watches stays in Git`;
     }
     return undefined;
   }
@@ -147,12 +152,18 @@ export class Absence {
   }
 
   #scope(): string {
-    return this.#context.collection.labelSelector;
+    return this.#context.watchedScope();
   }
 }
 
 const unknownCluster =
   'objects are missing from a snapshot, but the API server does not say which cluster it is; nothing is deleted from Git';
+
+/** Versions that cannot be compared are not known to be in order. A record without one says nothing. */
+function isOlder(version: string, known: string): boolean {
+  const order = compareResourceVersions(version, known);
+  return order === undefined ? known !== '' : order < 0;
+}
 
 function nameIn({ namespace, name }: HandledRecord['id']): string {
   return namespace === '' ? name : `${namespace}/${name}`;

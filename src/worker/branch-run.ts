@@ -69,14 +69,6 @@ export type DocumentOutcome =
   | 'retained'
   | 'refused';
 
-/** A force-push that dropped commits of this branch. */
-interface Rewrite {
-  readonly previous: string;
-  readonly tip: string;
-  readonly mergeBase: string | undefined;
-  readonly message: string;
-}
-
 /** Documents kept as parse results per branch. */
 const cachedDocuments = 50_000;
 
@@ -89,11 +81,14 @@ export class BranchRun implements BranchActions {
   readonly #remote: RemoteBranch;
   readonly #commits: CommitWrites;
   readonly #folders = new Map<string, TargetObservation['folder']>();
-  readonly #rewrites: Rewrite[] = [];
   readonly #published: { target: string; commit: string }[] = [];
+  /** Published commits that are not listed any more. */
+  #forgotten = 0;
   #verified: { at: number; by: 'Push' | 'Fetch' } | undefined;
   #lastPushed: { commit: string; at: number } | undefined;
   #observedTip: string | null | undefined;
+  /** The first fetch of this process: commits may have fallen out while nobody looked. */
+  #reviewAfterFetch = false;
   #observing: Promise<void> = Promise.resolve();
 
   constructor(options: BranchRunOptions) {
@@ -112,6 +107,11 @@ export class BranchRun implements BranchActions {
       commitRemoving: (commit, target, id) => commitRemoving(repository, commit, target, id),
       date: () => clock.date(),
       now: () => clock.now(),
+      later: (ms, work) => {
+        clock.after(ms, () => {
+          work().catch((error: unknown) => log.error({ err: error }, 'could not look at an edit again'));
+        });
+      },
     });
     this.worker = new BranchWorker({
       actions: this,
@@ -124,14 +124,9 @@ export class BranchRun implements BranchActions {
 
   addTarget(target: TargetRun): void {
     this.targets.set(target.key, target);
-    // At a start the first target's fetch may find a rewrite before the others are here.
-    for (const rewrite of this.#rewrites) {
-      this.#review(target, rewrite).catch((error: unknown) => {
-        this.#options.log.error({ err: error, target: target.key }, 'could not review lost commits');
-      });
-    }
     this.worker.feed({ kind: 'target', target: target.key, settings: target.settings() });
     this.#observeFolders();
+    this.#reviewAll([target]);
   }
 
   changeTarget(target: TargetRun): void {
@@ -195,11 +190,11 @@ export class BranchRun implements BranchActions {
 
   /** Commits published since the last call; for the report of a flush. */
   publishedSince(mark: number): readonly { target: string; commit: string }[] {
-    return this.#published.slice(mark);
+    return this.#published.slice(Math.max(0, mark - this.#forgotten));
   }
 
   get publishedCount(): number {
-    return this.#published.length;
+    return this.#forgotten + this.#published.length;
   }
 
   /** Asks the remote whether it moved; a fetch follows when it did. For an idle branch. */
@@ -212,15 +207,16 @@ export class BranchRun implements BranchActions {
     else this.worker.feed({ kind: 'look' });
   }
 
-  async fetch(previous: string | null | undefined): Promise<FetchResult> {
+  async fetch(previous: string | null | undefined, unpublished: readonly string[]): Promise<FetchResult> {
     const access = this.#anyAccess();
     if (access === undefined) return noAccess;
     this.#options.counts.fetched(this.#fetchReason(previous));
-    const result = await this.#remote.fetch(access);
+    const result = await this.#remote.fetch(access, unpublished);
     if (result.kind === 'failed') return result;
     this.#verify('Fetch');
     // Commits of an earlier process count too: the branch was seen, whatever our own memory says.
     if (previous !== undefined && result.tip !== previous) this.#lookAtRefusedAgain();
+    if (previous === undefined) this.#reviewAfterFetch = true;
     return result;
   }
 
@@ -243,7 +239,7 @@ export class BranchRun implements BranchActions {
     return result;
   }
 
-  async confirmed(writes: readonly Write[]): Promise<void> {
+  async confirmed(writes: readonly Write[], tip: string | null): Promise<void> {
     const updates = new Map<TargetRun, HandledUpdate[]>();
     for (const write of writes) {
       const outcome = this.#commits.take(write.sequence);
@@ -256,23 +252,47 @@ export class BranchRun implements BranchActions {
       updates.set(target, [...(updates.get(target) ?? []), ...handled]);
     }
     this.#options.changed();
-    await Promise.all([...updates].map(([target, handled]) => target.handled.put(handled)));
+    await Promise.all(
+      [...updates].map(([target, handled]) => {
+        if (tip !== null) target.handled.fits(tip);
+        return target.handled.put(handled);
+      }),
+    );
   }
 
   async rewritten(previous: string, tip: string): Promise<void> {
-    const { history } = this.#options.repository;
-    const mergeBase = await history.mergeBase(previous, tip);
-    const lost = await history.commitsBetween(mergeBase, previous, lostCommitLimit);
-    const named = lost.slice(0, 3).map(({ commit }) => commit.slice(0, 12));
-    const message = `the branch was rewritten and lost ${lost.length} commit(s) (${named.join(', ')}); edits that are still live are written again`;
-    const rewrite = { previous, tip, mergeBase, message };
-    this.#rewrites.push(rewrite);
-    for (const target of this.targets.values()) await this.#review(target, rewrite);
+    for (const target of this.targets.values())
+      await this.#review(target, target.handled.tip ?? previous, tip);
   }
 
-  async #review(target: TargetRun, { previous, tip, mergeBase, message }: Rewrite): Promise<void> {
-    target.notice('CommitsFellOut', tip, message);
-    await target.takeBack(await this.#writtenSince(target, mergeBase, previous), mergeBase);
+  /** Looks whether the branch still holds the commit that the targets' records fit; after a start it may not. */
+  #reviewAll(targets: Iterable<TargetRun>): void {
+    const { base } = this.worker.state;
+    if (base.kind !== 'known' || base.tip === null) return;
+    const { tip } = base;
+    for (const target of targets) {
+      const { tip: fitting } = target.handled;
+      if (fitting === undefined) continue;
+      this.#review(target, fitting, tip).catch((error: unknown) => {
+        this.#options.log.error({ err: error, target: target.key }, 'could not review lost commits');
+      });
+    }
+  }
+
+  /** Edits whose commits fell out of the branch are found again (contracts 3). Done twice it does no harm. */
+  async #review(target: TargetRun, fitting: string, tip: string): Promise<void> {
+    const { reader, history } = this.#options.repository;
+    if (fitting === tip || !(await reader.hasCommit(fitting))) return;
+    const mergeBase = await history.mergeBase(fitting, tip);
+    if (mergeBase === fitting) return;
+    const lost = await history.commitsBetween(mergeBase, fitting, lostCommitLimit);
+    const named = lost.slice(0, 3).map(({ commit }) => commit.slice(0, 12));
+    target.notice(
+      'CommitsFellOut',
+      tip,
+      `the branch was rewritten and lost ${lost.length} commit(s) (${named.join(', ')}); edits that are still live are written again`,
+    );
+    await target.takeBack(await this.#writtenSince(target, mergeBase, fitting), mergeBase, tip);
   }
 
   changed({ queue, base }: BranchState): void {
@@ -281,6 +301,10 @@ export class BranchRun implements BranchActions {
     if (tip !== this.#observedTip) {
       this.#observedTip = tip;
       this.#observeFolders();
+    }
+    if (this.#reviewAfterFetch && base.kind === 'known') {
+      this.#reviewAfterFetch = false;
+      this.#reviewAll(this.targets.values());
     }
     this.#options.changed();
   }
@@ -339,6 +363,10 @@ export class BranchRun implements BranchActions {
     if (typeof write.commit !== 'string') return;
     this.#options.counts.committed(write);
     this.#published.push({ target: write.target, commit: write.commit });
+    if (this.#published.length > publishedLimit) {
+      this.#published.shift();
+      this.#forgotten += 1;
+    }
     this.publishedEdits.add(publishedEdits(write, write.commit, outcome));
     const objects = [...new Set(outcome.plan.edits.flatMap((edit) => edit.objects.map(describeObject)))];
     this.#options.log.info(
@@ -428,6 +456,8 @@ export class BranchRun implements BranchActions {
 }
 
 const lostCommitLimit = 1_000;
+/** Commits remembered for the reports of flushes. */
+const publishedLimit = 1_000;
 
 const noAccess = {
   kind: 'failed',
@@ -452,11 +482,15 @@ function publishedEdits(
 
 /** The record of an object whose write is final. */
 function handledUpdate(target: TargetRun, key: string, sequence: number): HandledUpdate | undefined {
+  const newest = target.underWay.digest(key);
+  const version = target.underWay.resourceVersion(key);
   const done = target.underWay.confirm(key, sequence);
   if (done === undefined) return undefined;
   const { change, documentBlob } = done;
   if (change.live === undefined) return { key, sequence, record: undefined, body: undefined };
-  const { id, uid, resourceVersion, digest, body } = change;
+  const { id, uid, digest, body } = change;
+  // Versions that changed nothing that matters may have come since.
+  const resourceVersion = newest === digest && version !== undefined ? version : change.resourceVersion;
   const record = { id, uid, resourceVersion, digest };
   return { key, sequence, record: documentBlob === undefined ? record : { ...record, documentBlob }, body };
 }

@@ -15,14 +15,15 @@ import {
   type TargetKey,
   type Write,
 } from '../core/branch/state.ts';
-import { step } from '../core/branch/step.ts';
+import { step, stoppingAnswer } from '../core/branch/step.ts';
 import { heldBytes, underPressure } from '../core/branch/window.ts';
 import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /** What the worker needs of the world around the branch. */
 export interface BranchActions {
-  fetch(previous: string | null | undefined): Promise<FetchResult>;
+  /** `unpublished`: commits of ours that the remote has not confirmed, oldest first. */
+  fetch(previous: string | null | undefined, unpublished: readonly string[]): Promise<FetchResult>;
   /** Plans and commits the writes in order on the base; keeps per-object outcomes until `confirmed`. */
   commit(base: string | null, writes: readonly Write[]): Promise<CommitResult>;
   push(tip: string, expected: string | null, target: TargetKey): Promise<PushResult>;
@@ -39,7 +40,9 @@ export class BranchWorker {
   readonly #log: Log;
   readonly #inputs: Input[] = [];
   readonly #waiters = new Map<number, (answer: FlushAnswer) => void>();
-  readonly #relieved: (() => void)[] = [];
+  readonly #waiting: { readonly target: TargetKey | undefined; readonly resume: () => void }[] = [];
+  /** Targets whose streams shall end: they must not wait for the remote. */
+  readonly #unpressed = new Map<TargetKey, number>();
   readonly #running = new Set<Promise<void>>();
   #state: BranchState;
   #feeding = false;
@@ -79,12 +82,27 @@ export class BranchWorker {
   /** Feeds a change and waits while more is held in memory than the byte cap allows. */
   async accept(input: Input): Promise<void> {
     this.feed(input);
-    if (!underPressure(this.#state) || this.#state.stopped) return;
+    const target = 'target' in input ? input.target : undefined;
+    if (!this.#mustWait(target)) return;
     this.#log.debug({ heldBytes: heldBytes(this.#state) }, 'a stream waits until edits are published');
-    await new Promise<void>((resolve) => this.#relieved.push(resolve));
+    await new Promise<void>((resume) => this.#waiting.push({ target, resume }));
+  }
+
+  /** Does work that waits for the streams of a target to end; meanwhile they do not wait for the remote. */
+  async unpressed<Result>(target: TargetKey, work: () => Promise<Result>): Promise<Result> {
+    this.#unpressed.set(target, (this.#unpressed.get(target) ?? 0) + 1);
+    this.#relieve();
+    try {
+      return await work();
+    } finally {
+      const others = (this.#unpressed.get(target) ?? 1) - 1;
+      if (others === 0) this.#unpressed.delete(target);
+      else this.#unpressed.set(target, others);
+    }
   }
 
   flush(deadlineAt: number): Promise<FlushAnswer> {
+    if (this.#state.stopped) return Promise.resolve(stoppingAnswer);
     const id = this.#nextFlush++;
     return new Promise((resolve) => {
       this.#waiters.set(id, resolve);
@@ -94,6 +112,7 @@ export class BranchWorker {
 
   /** Publishes what it can until the deadline. Resolves with the number of writes that are not published. */
   async stop(deadlineAt: number): Promise<number> {
+    if (this.#state.stopped) return this.#state.queue.length;
     const unpublished = await new Promise<number>((resolve) => {
       this.#stopped = resolve;
       this.feed({ kind: 'stop', deadlineAt });
@@ -151,9 +170,10 @@ export class BranchWorker {
   }
 
   #fetch(): void {
-    const { base } = this.#state;
+    const { base, queue } = this.#state;
+    const unpublished = queue.flatMap(({ commit }) => (typeof commit === 'string' ? [commit] : []));
     this.#job(
-      this.#actions.fetch(base.kind === 'known' ? base.tip : undefined),
+      this.#actions.fetch(base.kind === 'known' ? base.tip : undefined, unpublished),
       (result) => ({ kind: 'fetched', result }),
       (message) => ({ kind: 'fetched', result: { kind: 'failed', reason: 'RemoteUnreachable', message } }),
     );
@@ -205,8 +225,16 @@ export class BranchWorker {
     this.#wake = this.#clock.after(Math.max(0, at - this.#clock.now()), () => this.feed({ kind: 'tick' }));
   }
 
+  #mustWait(target: TargetKey | undefined): boolean {
+    if (this.#state.stopped || (target !== undefined && this.#unpressed.has(target))) return false;
+    return underPressure(this.#state);
+  }
+
   #relieve(): void {
-    if (underPressure(this.#state) && !this.#state.stopped) return;
-    for (const resume of this.#relieved.splice(0)) resume();
+    const waiting = this.#waiting.splice(0);
+    for (const one of waiting) {
+      if (this.#mustWait(one.target)) this.#waiting.push(one);
+      else one.resume();
+    }
   }
 }

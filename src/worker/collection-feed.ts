@@ -40,6 +40,11 @@ export interface FeedContext {
   /** True while a snapshot that was asked for by hand runs: in a mirror the whole object counts again. */
   readonly wholeObjects: () => boolean;
   isSensitive(id: ObjectId): boolean;
+  /** An object of the target carries an applier's mark. */
+  sawApplied(): void;
+  hasApplier(): boolean;
+  /** Everything the target watches of this kind in this place, by selector: changes when a rule does. */
+  watchedScope(): string;
   /** Masks the values of sensitive objects. */
   readonly mask: Mask;
   accept(input: Input): Promise<void>;
@@ -73,6 +78,8 @@ export class CollectionFeed implements StreamHandler {
   readonly #resource: ChangeResource;
   /** Told after each event. */
   readonly #waiting = new Set<() => void>();
+  /** Objects this collection brought, where a selector leaves others to others. */
+  readonly #mine = new Set<string>();
   #settled = false;
 
   constructor(context: FeedContext) {
@@ -89,6 +96,8 @@ export class CollectionFeed implements StreamHandler {
     if (neverMirrored(object) !== undefined) return this.#context.counted('cluster_generated');
     if (isTerminating(object)) return this.#gone(object, id, 'observed');
     const key = objectKey(id);
+    if (this.#context.collection.labelSelector !== '') this.#mine.add(key);
+    if (applierOwner(object) !== undefined) this.#context.sawApplied();
     const sensitive = this.#context.isSensitive(id);
     const sanitized = sanitize(object);
     const { digest, body } = digestOf(sanitized, sensitive ? this.#context.mask : undefined);
@@ -129,12 +138,24 @@ export class CollectionFeed implements StreamHandler {
   async delete(object: JsonObject): Promise<void> {
     const id = identify(object);
     if (id === undefined) return this.#context.counted('not_object');
+    if (await this.#onlyLeftTheSelector(id)) return this.#context.counted('unchanged');
     await this.#gone(object, id, 'observed');
+  }
+
+  /** A watch with a selector says DELETED also of an object that no longer matches. It is not gone: nothing is deleted. */
+  async #onlyLeftTheSelector(id: ObjectId): Promise<boolean> {
+    if (this.#context.collection.labelSelector === '') return false;
+    const read = await this.#context.readObject(id);
+    if (read.kind === 'not-found') return false;
+    const key = objectKey(id);
+    this.#mine.delete(key);
+    if (read.kind === 'ok') await this.#context.handled.put([{ key, record: undefined, body: undefined }]);
+    return true;
   }
 
   async settled(snapshot: Snapshot): Promise<void> {
     const { collection, target, name } = this.#context;
-    const { cluster, gone, strange } = await this.#absence.find(snapshot);
+    const { cluster, gone, certain } = await this.#absence.find(snapshot);
     for (const { id, uid } of gone) await this.#routeDelete(id, uid, snapshot.resourceVersion, 'absent');
     const reconcile = {
       resource: this.#resource,
@@ -146,7 +167,7 @@ export class CollectionFeed implements StreamHandler {
       target,
       collection: name,
       reconcile,
-      sweep: strange ? undefined : this.#sweep(snapshot),
+      sweep: certain ? this.#sweep(snapshot) : undefined,
     });
     await this.#absence.keep(cluster, snapshot.resourceVersion);
     this.#settled = true;
@@ -173,13 +194,16 @@ export class CollectionFeed implements StreamHandler {
   }
 
   /** Takes one object as it is now, past the stream. Returns false when that is not possible. */
-  async reread(id: ObjectId): Promise<boolean> {
+  async reread(id: ObjectId, order: 'as-streamed' | 'now' = 'as-streamed'): Promise<boolean> {
     const read = await this.#context.readObject(id);
-    if (read.kind === 'not-found' && !(await this.#absence.isSameCluster())) return false;
-    if (read.kind === 'not-found') await this.#gone({}, id, 'observed');
-    if (read.kind !== 'ok') return read.kind === 'not-found';
     const key = objectKey(id);
-    if (this.#context.mustComeInOrder(key, read.object)) {
+    if (read.kind === 'not-found') {
+      if (!(await this.#absence.isSameCluster()) || !(await this.#absence.isGone(key))) return false;
+      await this.#gone({}, id, 'observed');
+      return true;
+    }
+    if (read.kind !== 'ok') return false;
+    if (order === 'as-streamed' && this.#context.mustComeInOrder(key, read.object)) {
       return this.#arrives(key, versionOf(read.object).resourceVersion);
     }
     await this.upsert(read.object, 'live');
@@ -206,7 +230,10 @@ export class CollectionFeed implements StreamHandler {
       if (this.#knownVersion(key) === versionOf(object).resourceVersion) continue;
       if (!(await this.reread(id))) complete = false;
     }
-    const missing = this.#absence.handledHere().filter(([key]) => !present.has(key));
+    const selects = this.#context.collection.labelSelector !== '';
+    const missing = this.#absence
+      .handledHere()
+      .filter(([key]) => !present.has(key) && (!selects || this.#mine.has(key)));
     if (await this.#absence.foundAnotherCluster(missing)) return 'fresh';
     for (const [, { id }] of missing) if (!(await this.reread(id))) complete = false;
     return complete ? 'fresh' : 'stale';
@@ -302,6 +329,8 @@ export class CollectionFeed implements StreamHandler {
   #sweep(snapshot: Snapshot): Sweep | undefined {
     const { collection } = this.#context;
     if (!this.#context.pruneAlways() || collection.labelSelector !== '') return undefined;
+    // Where an applier is, it prunes; a document it has not applied yet must not be swept away.
+    if (this.#context.hasApplier()) return undefined;
     const present = new Set<string>();
     for (const key of snapshot.keys) present.add(objectKey(this.#idOf(key)));
     const namespace = collection.namespace === '' ? undefined : collection.namespace;

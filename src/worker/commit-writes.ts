@@ -10,6 +10,7 @@ import { refuse } from '../core/refusal.ts';
 import { diskFailure } from '../git/failure.ts';
 import type { CommitSpec } from '../git/import-stream.ts';
 import type { Repository } from '../git/repository.ts';
+import type { Signer } from '../git/signing.ts';
 import type { Log } from '../telemetry/log.ts';
 import { commitMessage } from './commit-message.ts';
 import { namedNotices } from './foreign-commit.ts';
@@ -42,6 +43,18 @@ export interface CommitContext {
   date(): Date;
   /** Milliseconds of any one clock. */
   now(): number;
+  /** Does work after `ms`; what goes wrong with it is logged. */
+  later(ms: number, work: () => Promise<void>): void;
+}
+
+/** A write that planning broke on is planned again after this. */
+const lookAgainMs = 60_000;
+
+interface PlannedCommit {
+  readonly sequence: number;
+  /** undefined: nothing to commit. */
+  readonly spec: CommitSpec | undefined;
+  readonly signer: Signer | undefined;
 }
 
 export class CommitWrites {
@@ -61,41 +74,55 @@ export class CommitWrites {
     const tree = await this.#treeToChange(parent);
     // From here on the tree runs ahead of any commit; only a whole run makes it valid again.
     this.#tree = undefined;
-    const specs: CommitSpec[] = [];
-    const planned: { sequence: number; spec: CommitSpec | undefined }[] = [];
+    const planned: PlannedCommit[] = [];
     for (const write of writes) {
       const spec = await this.#planWrite(write, tree, parent);
-      planned.push({ sequence: write.sequence, spec });
-      if (spec !== undefined) specs.push(spec);
+      const signer = this.#target(write)?.spec.signer;
+      planned.push({ sequence: write.sequence, spec, signer });
     }
-    if (specs.length === 0) {
+    if (planned.every(({ spec }) => spec === undefined)) {
       if (parent !== null) this.#tree = { commit: parent, tree };
       return { kind: 'ok', planned: planned.map(({ sequence }) => ({ sequence, commit: null })) };
     }
-    const signer = this.#context.target(writes[0]?.target ?? '')?.spec.signer;
-    const request = { branch: this.#context.branch, base: parent, commits: specs, ...(signer && { signer }) };
-    const made = await this.#context.repository.commit(request);
-    if (made.kind !== 'ok')
-      return { kind: 'failed', reason: coreFailureReason(made.reason), message: made.message };
-    const commits = made.commits.map(({ commit }) => commit);
-    const tip = commits.at(-1);
-    if (tip !== undefined) {
+    const result: PlannedWrite[] = [];
+    let tip = parent;
+    for (const run of runsOfOneSigner(planned)) {
+      const made = await this.#import(tip, run);
+      if (made.kind !== 'ok')
+        return { kind: 'failed', reason: coreFailureReason(made.reason), message: made.message };
+      const commits = made.commits.map(({ commit }) => commit);
+      tip = commits.at(-1) ?? tip;
+      for (const { sequence, spec } of run) {
+        result.push({ sequence, commit: spec === undefined ? null : (commits.shift() ?? null) });
+      }
+    }
+    if (tip !== null) {
       tree.forgetContent();
       this.#tree = { commit: tip, tree };
       this.#newest = { commit: tip, entries: tree.entries() };
     }
-    const result: PlannedWrite[] = [];
-    for (const { sequence, spec } of planned) {
-      result.push({ sequence, commit: spec === undefined ? null : (commits.shift() ?? null) });
-    }
     return (await this.#note(writes, result)) ?? { kind: 'ok', planned: result };
+  }
+
+  #import(base: string | null, run: readonly PlannedCommit[]): ReturnType<Repository['commit']> {
+    const { repository, branch } = this.#context;
+    const commits = run.flatMap(({ spec }) => spec ?? []);
+    const signer = run.find(({ spec }) => spec !== undefined)?.signer;
+    return repository.commit({ branch, base, commits, ...(signer && { signer }) });
+  }
+
+  /** The target that decided the write; another GitTarget of the same name is not it. */
+  #target({ target: key, targetUid }: Write): TargetRun | undefined {
+    const target = this.#context.target(key);
+    return target?.spec.uid === targetUid ? target : undefined;
   }
 
   /** Notes what the commits hold before anybody can see them. Returns the failure when that cannot be written. */
   async #note(writes: readonly Write[], planned: readonly PlannedWrite[]): Promise<CommitResult | undefined> {
     const notes = new Map<TargetRun, { sequence: number; entries: JournalEntry[] }[]>();
     for (const { sequence, commit } of planned) {
-      const target = this.#context.target(writes.find((write) => write.sequence === sequence)?.target ?? '');
+      const write = writes.find((one) => one.sequence === sequence);
+      const target = write && this.#target(write);
       const done = this.#outcomes.get(sequence)?.done ?? [];
       if (target === undefined || commit === null) continue;
       const written = done.filter(({ live }) => live !== undefined);
@@ -135,7 +162,7 @@ export class CommitWrites {
   }
 
   async #planWrite(write: Write, tree: OverlayTree, parent: string | null): Promise<CommitSpec | undefined> {
-    const target = this.#context.target(write.target);
+    const target = this.#target(write);
     if (target === undefined) {
       // The GitTarget is gone and with it the settings to write by; its folder stays as it is.
       this.#outcomes.set(write.sequence, { plan: emptyPlan, done: [] });
@@ -160,7 +187,7 @@ export class CommitWrites {
       target.underWay.assume(write.sequence, change, documentBlob(result, tree, target, change));
       done.push(change);
     }
-    this.#outcomes.set(write.sequence, { plan: result, done });
+    this.#outcomes.set(write.sequence, { plan: withoutContent(result), done });
     if (edits.length === 0) return undefined;
     const files = result.edits.map(({ path, content, mode }) => ({ path, content: content ?? null, mode }));
     const message = await commitMessage(write, result, target, (path) => this.#foreignCommit(parent, path));
@@ -187,6 +214,8 @@ export class CommitWrites {
       return await plan(tree, changes, { ...(await target.planOptions(this.#context.cache)), pause });
     } catch (error) {
       this.#context.log.error({ err: error, target: write.target }, 'planning a write broke');
+      // A full disk or a lost process passes; a bug is told again.
+      this.#context.later(lookAgainMs, () => target.lookAtRefusedAgain());
       const said = error instanceof Error ? error.message : String(error);
       const refused = write.changes.map(({ id }) =>
         refuse('VerificationFailed', `planning the edit failed: ${said}`, { object: id }),
@@ -249,6 +278,27 @@ function documentBlob(
   const edit = edits.find((one) => one.path === path);
   if (edit === undefined) return tree.idOf(path);
   return edit.content === undefined ? undefined : blobId(edit.content);
+}
+
+/** Kept until the remote confirms, which may take days: without the files. */
+function withoutContent(result: Plan): Plan {
+  const edits = result.edits.map(({ content: _content, parsed: _parsed, ...edit }) => edit);
+  return { ...result, edits };
+}
+
+/** Consecutive commits of one signing key; what needs no commit goes with its neighbours. */
+function runsOfOneSigner(planned: readonly PlannedCommit[]): PlannedCommit[][] {
+  const runs: PlannedCommit[][] = [];
+  let signer: Signer | undefined;
+  for (const one of planned) {
+    const run = runs.at(-1);
+    const fits =
+      one.spec === undefined || run?.every(({ spec }) => spec === undefined) || signer === one.signer;
+    if (one.spec !== undefined) signer = one.signer;
+    if (run !== undefined && fits) run.push(one);
+    else runs.push([one]);
+  }
+  return runs;
 }
 
 const emptyPlan: Plan = { edits: [], refused: [], skipped: [], notices: [], unchanged: [], outcomes: [] };

@@ -100,6 +100,11 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     underWay: target.underWay,
     clusterUid: () => target.spec.cluster.uid,
     readClusterUid,
+    sawApplied() {
+      target.hasApplier = true;
+    },
+    hasApplier: () => target.hasApplier,
+    watchedScope: () => target.watchedScope(collection),
     pruneAlways: () => target.spec.prune === 'Always',
     suspended: () => target.spec.suspend,
     wholeObjects: () => target.resyncing.has(name),
@@ -134,6 +139,9 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     counted: (outcome) => counts.event(target.key, collection, outcome),
     stateChanged(state) {
       target.states.set(name, { collection, state });
+      // What was gathered is true, object by object; it must not wait for a snapshot that does not come.
+      if (state.phase === 'blocked')
+        worker.feed({ kind: 'broken-off', target: target.key, collection: name });
       options.changed();
     },
     settledOnce(snapshot) {

@@ -48,6 +48,7 @@ export interface HandledUpdate {
 }
 
 const collectionsFile = 'collections.json';
+const tipFile = 'tip';
 /** Digest of an object that an earlier process wrote into a commit without recording it: differs from every other. */
 export const unrecorded = 'unrecorded';
 
@@ -59,6 +60,8 @@ export class HandledStates {
   readonly #shards = new Map<string, Set<string>>();
   #collections: Record<string, CollectionRecord> = {};
   readonly #unwritten = new Map<string, string | null>();
+  #tip: string | undefined;
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(tree: PrivateTree, journal: Journal) {
     this.#tree = tree;
@@ -69,10 +72,26 @@ export class HandledStates {
   async load(): Promise<void> {
     await this.journal.load();
     for (const { path, id } of await this.#tree.list()) {
-      if (path === collectionsFile) this.#collections = readCollections(await this.#tree.read(id));
+      if (path.startsWith('objects/')) continue;
+      const content = await this.#tree.read(id).catch(() => undefined);
+      if (content === undefined) continue;
+      if (path === collectionsFile) this.#collections = readCollections(content);
+      if (path === tipFile) this.#tip = Buffer.from(content).toString('utf8');
       if (!path.startsWith('index/')) continue;
-      for (const record of readShard(await this.#tree.read(id))) this.#set(objectKey(record.id), record);
+      for (const record of readShard(content)) this.#set(objectKey(record.id), record);
     }
+  }
+
+  /** The commit of the branch that the records were last known to fit. */
+  get tip(): string | undefined {
+    return this.#tip;
+  }
+
+  /** Notes that the records fit this commit; written with the next update. */
+  fits(tip: string): void {
+    if (this.#tip === tip) return;
+    this.#tip = tip;
+    this.#unwritten.set(tipFile, tip);
   }
 
   get size(): number {
@@ -144,7 +163,14 @@ export class HandledStates {
     await this.journal.settle(updates.map(({ key, sequence = 0 }) => ({ key, sequence })));
   }
 
-  async #write(): Promise<void> {
+  /** One write at a time: what an earlier one could not write is never written over a newer one. */
+  #write(): Promise<void> {
+    const write = this.#writing.then(() => this.#writeNow());
+    this.#writing = write.catch(() => undefined);
+    return write;
+  }
+
+  async #writeNow(): Promise<void> {
     const files = [...this.#unwritten].map(([path, content]) => ({ path, content }));
     if (files.length === 0) return;
     this.#unwritten.clear();

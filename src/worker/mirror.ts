@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import type { TargetKey } from '../core/branch/state.ts';
 import { isSensitiveType } from '../core/sealed/index.ts';
+import type { Repository } from '../git/repository.ts';
 import type { Clock } from '../kube/clock.ts';
 import { collectionKey } from '../kube/collection.ts';
 import { StreamSet } from '../kube/stream-set.ts';
@@ -61,6 +62,8 @@ class RunningMirror implements Mirror {
   readonly #options: MirrorOptions;
   readonly #repositories: Repositories;
   readonly #branches = new Map<string, BranchRun>();
+  /** Targets that start, run or end on a branch: it is stopped when the last has left. */
+  readonly #users = new Map<string, Set<TargetKey>>();
   readonly #running = new Map<TargetKey, Running>();
   readonly #wanted = new Map<TargetKey, MirrorSpec>();
   readonly #work = new Map<TargetKey, Promise<void>>();
@@ -151,7 +154,11 @@ class RunningMirror implements Mirror {
     this.#cancelRefresh();
     await Promise.all(this.#work.values());
     // Streams first: what they still hand over belongs to the last flush.
-    await Promise.all([...this.#running.values()].map(({ streams }) => streams.stop()));
+    await Promise.all(
+      [...this.#running.values()].map(({ target, branch, streams }) =>
+        branch.worker.unpressed(target.key, () => streams.stop()),
+      ),
+    );
     const unpublished = await Promise.all(
       [...this.#branches.values()].map(({ worker }) => worker.stop(deadlineAt)),
     );
@@ -191,7 +198,6 @@ class RunningMirror implements Mirror {
   }
 
   async #start(spec: MirrorSpec): Promise<void> {
-    const { log, clock } = this.#options;
     const opened = await this.#repositories.open(spec.access.url);
     if (opened.kind !== 'ok') {
       this.#tell({ target: spec.key, type: 'Warning', reason: opened.reason, message: opened.message });
@@ -200,6 +206,22 @@ class RunningMirror implements Mirror {
     const { repository } = opened;
     const branchKey = branchKeyOf(spec);
     const branch = this.#branches.get(branchKey) ?? this.#startBranch(branchKey, repository, spec);
+    this.#users.set(branchKey, (this.#users.get(branchKey) ?? new Set()).add(spec.key));
+    try {
+      await this.#startOn(branch, branchKey, repository, spec);
+    } catch (error) {
+      if (!this.#running.has(spec.key)) await this.#leave(branchKey, branch, spec.key);
+      throw error;
+    }
+  }
+
+  async #startOn(
+    branch: BranchRun,
+    branchKey: string,
+    repository: Repository,
+    spec: MirrorSpec,
+  ): Promise<void> {
+    const { log, clock } = this.#options;
     const journal = new Journal(privateFile(join(this.#options.dataDir, 'journal', `${spec.uid}.jsonl`)));
     const handled = new HandledStates(repository.keptTree(spec.uid), journal);
     await handled.load();
@@ -262,7 +284,9 @@ class RunningMirror implements Mirror {
     if (before.acknowledged !== spec.acknowledged) await branch.acknowledge();
     branch.changeTarget(target);
     target.dropStates(new Set(spec.collections.map(collectionKey)));
-    await streams.update(spec.collections);
+    await branch.worker.unpressed(target.key, () => streams.update(spec.collections));
+    if (planningOf(before) !== planningOf(spec) || before.sealing !== spec.sealing)
+      await target.lookAtRefusedAgain();
     const again =
       before.resync !== spec.resync ||
       before.cluster.uid !== spec.cluster.uid ||
@@ -278,24 +302,33 @@ class RunningMirror implements Mirror {
 
   async #end(running: Running): Promise<void> {
     const { target, branch, streams, branchKey } = running;
-    await streams.stop();
+    await branch.worker.unpressed(target.key, () => streams.stop());
     this.#running.delete(target.key);
     branch.removeTarget(target.key);
-    const others = [...this.#running.values()].some((other) => other.branchKey === branchKey);
     await branch.worker.flush(this.#options.clock.now() + farewellMs);
     branch.forgetTarget(target.key);
-    if (!others && ![...this.#running.values()].some((other) => other.branchKey === branchKey)) {
-      this.#branches.delete(branchKey);
-      await branch.worker.stop(this.#options.clock.now() + farewellMs);
-    }
+    this.#forgetFacts();
+    await this.#leave(branchKey, branch, target.key);
     this.#options.log.info({ target: target.key }, 'target stopped');
   }
 
-  #startBranch(
-    branchKey: string,
-    repository: ConstructorParameters<typeof BranchRun>[0]['repository'],
-    spec: MirrorSpec,
-  ): BranchRun {
+  async #leave(branchKey: string, branch: BranchRun, key: TargetKey): Promise<void> {
+    const users = this.#users.get(branchKey);
+    users?.delete(key);
+    if (users?.size !== 0 || this.#branches.get(branchKey) !== branch) return;
+    // Taken away before anything is awaited: whoever starts now gets a branch of its own.
+    this.#branches.delete(branchKey);
+    this.#users.delete(branchKey);
+    await branch.worker.stop(this.#options.clock.now() + farewellMs);
+  }
+
+  /** A replaced client takes what was read through it along. */
+  #forgetFacts(): void {
+    const clients = new Set([...this.#running.values()].map(({ target }) => target.spec.cluster.client));
+    for (const client of this.#facts.keys()) if (!clients.has(client)) this.#facts.delete(client);
+  }
+
+  #startBranch(branchKey: string, repository: Repository, spec: MirrorSpec): BranchRun {
     const { clock, log, byteCap, gitTimeoutMs, counts } = this.#options;
     const branch = new BranchRun({
       repository,
@@ -318,8 +351,10 @@ class RunningMirror implements Mirror {
     const running = this.#running.get(key);
     if (running === undefined || this.#stopped) return;
     const { collections } = running.target.spec;
-    await running.streams.update(collections.filter((one) => collectionKey(one) !== collection));
-    await running.streams.update(collections);
+    await running.branch.worker.unpressed(key, async () => {
+      await running.streams.update(collections.filter((one) => collectionKey(one) !== collection));
+      await running.streams.update(collections);
+    });
   }
 
   #refreshRegularly(): () => void {
@@ -329,7 +364,11 @@ class RunningMirror implements Mirror {
     const again = () => {
       cancel = clock.after(gitRefreshIntervalMs, () => {
         const looks = [...this.#branches.values()].map((branch) => branch.refresh());
-        Promise.all(looks).catch((error: unknown) => log.error({ err: error }, 'could not look at a remote'));
+        Promise.all(looks)
+          .then(() => this.#repositories.maintain())
+          .catch((error: unknown) =>
+            log.error({ err: error }, 'could not look at a remote, or keep its copy in shape'),
+          );
         again();
       });
     };
@@ -365,6 +404,11 @@ const notRunning: FlushReport = {
 function isAnother({ target, branchKey }: Running, spec: MirrorSpec): boolean {
   const { uid, cluster } = target.spec;
   return uid !== spec.uid || cluster.client !== spec.cluster.client || branchKey !== branchKeyOf(spec);
+}
+
+/** The settings that planning reads: another value may give a refused edit a place. */
+function planningOf({ placement, serializeNamespace, prune, ignoreManagers }: MirrorSpec): string {
+  return JSON.stringify([placement, serializeNamespace, prune, ignoreManagers]);
 }
 
 function branchKeyOf(spec: MirrorSpec): string {

@@ -35,18 +35,36 @@ export class RemoteBranch {
     return { kind: 'ok', moved: (listed.refs.get(ref) ?? null) !== tip };
   }
 
-  async fetch(access: Access): Promise<FetchResult> {
+  /** @param unpublished commits of ours that the remote has not confirmed, oldest first */
+  async fetch(access: Access, unpublished: readonly string[]): Promise<FetchResult> {
+    let recreated = false;
     let fetched = await this.#fetchOnce(access);
     if (fetched.kind === 'failed' && fetched.reason === 'CorruptRepository') {
       // Everything but the handled states can be had again; without them edits are judged as at a first adoption.
       const broken = await this.#repository.recreate();
       fetched = broken ?? (await this.#fetchOnce(access));
+      recreated = true;
     }
     if (fetched.kind === 'failed') return failure(fetched);
     if (fetched.kind === 'missing') return this.#missing(access);
     const { tip, history, previous } = fetched;
-    const known = previous === undefined ? {} : { previous };
-    return { kind: 'ok', tip, history: history === 'first' ? 'same' : history, ...known };
+    const holds = recreated ? undefined : await this.#newestHeld(tip, unpublished);
+    return {
+      kind: 'ok',
+      tip,
+      history: history === 'first' ? 'same' : history,
+      recreated,
+      ...(previous === undefined ? {} : { previous }),
+      ...(holds === undefined ? {} : { holds }),
+    };
+  }
+
+  /** The newest of our commits that the tip holds, when the answer to their push was lost. */
+  async #newestHeld(tip: string, unpublished: readonly string[]): Promise<string | undefined> {
+    for (const commit of unpublished.toReversed()) {
+      if (commit === tip || (await this.#repository.history.isAncestor(commit, tip))) return commit;
+    }
+    return undefined;
   }
 
   async push(access: Access, tip: string, expected: string | null): Promise<PushResult> {

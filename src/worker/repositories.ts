@@ -33,6 +33,14 @@ export class Repositories {
     return opened;
   }
 
+  /** Packs what many small commits left; cheap when there is nothing to do. */
+  async maintain(): Promise<void> {
+    for (const opening of this.#opened.values()) {
+      const opened = await opening;
+      if (opened.kind === 'ok') await opened.repository.maintain();
+    }
+  }
+
   async close(): Promise<void> {
     const all = await Promise.all([...this.#opened.values()]);
     await Promise.all(all.map((opened) => (opened.kind === 'ok' ? opened.repository.close() : undefined)));

@@ -27,7 +27,9 @@ export function takenBack(
   document: JsonObject | undefined,
   mask: Mask | undefined,
 ): Pick<HandledUpdate, 'record' | 'body'> {
-  const { documentBlob: _fellOut, ...rest } = record;
+  // Whatever version is live now counts as unseen.
+  const { documentBlob: _fellOut, ...kept } = record;
+  const rest = { ...kept, resourceVersion: '' };
   if (document !== undefined) {
     const stored = mask !== undefined && isSecret(document) ? viewSecret(document).document : document;
     const { digest, body } = digestOf(stored, mask);

@@ -83,6 +83,8 @@ export class TargetRun {
   templates: { live: Template | undefined; reconcile: Template | undefined };
   /** A snapshot that a person asked for has not settled yet on these collections. */
   readonly resyncing = new Set<string>();
+  /** A live object of the target carries an applier's mark. */
+  hasApplier = false;
   /** At least one snapshot was whole. */
   settledOnce = false;
   readonly #options: TargetRunOptions;
@@ -114,7 +116,8 @@ export class TargetRun {
   }
 
   settings(): TargetSettings {
-    return { idleTimeoutMs: this.#spec.idleTimeoutMs, maxDurationMs: this.#spec.maxDurationMs };
+    const { uid, idleTimeoutMs, maxDurationMs } = this.#spec;
+    return { uid, idleTimeoutMs, maxDurationMs };
   }
 
   get notices(): readonly string[] {
@@ -211,6 +214,14 @@ export class TargetRun {
     return collectionKey(collection);
   }
 
+  /** The selectors under which a kind is watched in one place. */
+  watchedScope({ group, resource, namespace }: WatchedCollection): string {
+    const same = this.#spec.collections.filter(
+      (one) => one.group === group && one.resource === resource && one.namespace === namespace,
+    );
+    return [...new Set(same.map(({ labelSelector }) => labelSelector))].sort().join(' or ');
+  }
+
   /** Forgets collections that are no longer watched. */
   dropStates(wanted: ReadonlySet<string>): void {
     for (const name of [...this.states.keys(), ...this.feeds.keys()]) {
@@ -238,16 +249,17 @@ export class TargetRun {
 
   /** Git moved: what was refused is read and planned again. */
   async lookAtRefusedAgain(): Promise<void> {
-    const keys = [...this.refused.keys()];
-    this.refused.clear();
-    await this.reread(keys);
+    for (const [key, refusal] of [...this.refused]) {
+      const looked = await this.#reread(key);
+      if (looked && this.refused.get(key) === refusal) this.refused.delete(key);
+    }
   }
 
   /**
    * The branch lost commits: objects they wrote go back to what is still in Git at the merge base, so that edits that are
    * still live are found again (contracts 3).
    */
-  async takeBack(keys: readonly string[], mergeBase: string | undefined): Promise<void> {
+  async takeBack(keys: readonly string[], mergeBase: string | undefined, tip: string): Promise<void> {
     const updates: HandledUpdate[] = [];
     for (const key of keys) {
       const record = this.handled.get(key);
@@ -255,18 +267,24 @@ export class TargetRun {
       const [document] = mergeBase === undefined ? [] : await this.#documentsAt([mergeBase], record.id);
       updates.push({ key, ...takenBack(record, document, this.#maskFor(record.id)) });
     }
+    // Only now do the records fit the new history; a crash before this line finds the same again.
+    this.handled.fits(tip);
     await this.handled.put(updates);
     await this.reread(updates.map(({ key }) => key));
   }
 
   /** Reads objects from the API server and hands them to their collections as if they had just changed. */
   async reread(keys: readonly string[]): Promise<void> {
-    for (const key of keys) {
-      this.underWay.forget(key);
-      const id = parseObjectKey(key);
-      const feed = [...this.feeds.values()].find((one) => one.holds(id));
-      if (feed !== undefined) await feed.reread(id);
-    }
+    for (const key of keys) await this.#reread(key);
+  }
+
+  /** Returns false when the object could not be read: nothing is known of it. */
+  async #reread(key: string): Promise<boolean> {
+    const id = parseObjectKey(key);
+    const feed = [...this.feeds.values()].find((one) => one.holds(id));
+    if (feed === undefined) return false;
+    this.underWay.forget(key);
+    return feed.reread(id, 'now');
   }
 
   async #documentsAt(commits: readonly string[], id: ObjectId): Promise<JsonObject[]> {

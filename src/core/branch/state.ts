@@ -65,6 +65,8 @@ export interface Reconcile {
 }
 
 export interface TargetSettings {
+  /** uid of the GitTarget: another object of the same name is another target. */
+  readonly uid: string;
   /** Silence that closes a live window; 0 = every change is its own commit. */
   readonly idleTimeoutMs: number;
   readonly maxDurationMs: number;
@@ -85,6 +87,7 @@ export interface Window {
 export interface Write {
   readonly sequence: number;
   readonly target: TargetKey;
+  readonly targetUid: string;
   readonly author: Author;
   readonly changes: readonly ObjectChange[];
   readonly reconcile: Reconcile | undefined;
@@ -133,7 +136,7 @@ export interface BranchState {
   readonly targets: ReadonlyMap<TargetKey, TargetSettings>;
   /** The one open live window. */
   readonly live: Window | undefined;
-  /** Open snapshot windows by collection. */
+  /** Open snapshot windows by target and collection. */
   readonly snapshots: ReadonlyMap<string, Window>;
   readonly queue: readonly Write[];
   readonly nextSequence: number;
@@ -143,6 +146,8 @@ export interface BranchState {
   readonly running: Job | undefined;
   /** Something says the remote moved: fetch before anything else. */
   readonly lookAgain: boolean;
+  /** Said while a fetch was under way, which may have asked before the remote moved. */
+  readonly lookAfterFetch: boolean;
   /** Pushes refused by compare-and-swap in this cycle. */
   readonly moves: number;
   readonly failures: number;
@@ -161,6 +166,10 @@ export type FetchResult =
       readonly history: 'same' | 'ahead' | 'rewritten' | 'unrelated';
       /** The tip before a rewrite, as the repository knew it; also from before a restart. */
       readonly previous?: string;
+      /** The newest commit of our queue that the tip holds: the answer to its push was lost. */
+      readonly holds?: string;
+      /** The local repository had to be made anew: commits of ours that were not pushed are gone. */
+      readonly recreated?: boolean;
     }
   | { readonly kind: 'failed'; readonly reason: FailureReason; readonly message: string };
 
@@ -201,7 +210,7 @@ export type Input =
       readonly sweep: Sweep | undefined;
     }
   /** The snapshot of a collection broke off: what it gathered is still true, object by object. */
-  | { readonly kind: 'broken-off'; readonly collection: string }
+  | { readonly kind: 'broken-off'; readonly target: TargetKey; readonly collection: string }
   | { readonly kind: 'fetched'; readonly result: FetchResult }
   | { readonly kind: 'committed'; readonly result: CommitResult }
   | { readonly kind: 'pushed'; readonly result: PushResult }
@@ -213,7 +222,11 @@ export type Input =
 
 export type FlushAnswer =
   | { readonly kind: 'published'; readonly tip: string | null }
-  | { readonly kind: 'closed'; readonly reason: FailureReason | Halt | 'Deadline'; readonly message: string };
+  | {
+      readonly kind: 'closed';
+      readonly reason: FailureReason | Halt | 'Deadline' | 'Stopping';
+      readonly message: string;
+    };
 
 export type Effect =
   | { readonly kind: 'fetch' }
@@ -257,6 +270,7 @@ export function initialState(options: { byteCap: number; seen: boolean }): Branc
     seen: options.seen,
     running: undefined,
     lookAgain: false,
+    lookAfterFetch: false,
     moves: 0,
     failures: 0,
     failure: undefined,

@@ -22,6 +22,7 @@ import {
   closeAll,
   closeLive,
   closeSnapshot,
+  closeTarget,
   gatherEcho,
   gatherLive,
   gatherSnapshot,
@@ -57,12 +58,10 @@ function take(state: BranchState, input: Input, now: number, effects: Effect[]):
       return gatherLive(state, now, input.target, input.author, input.change);
     case 'snapshot':
       return gatherSnapshot(state, now, input.target, input.collection, input.change);
-    case 'settled': {
-      const sweep = input.sweep && { target: input.target, sweep: input.sweep };
-      return closeSnapshot(state, now, input.collection, input.reconcile, sweep);
-    }
+    case 'settled':
+      return closeSnapshot(state, now, input.target, input.collection, input);
     case 'broken-off':
-      return closeSnapshot(state, now, input.collection, undefined, undefined);
+      return closeSnapshot(state, now, input.target, input.collection);
     case 'fetched':
       return takeFetched({ ...state, running: undefined }, input.result, now, effects);
     case 'committed':
@@ -70,7 +69,7 @@ function take(state: BranchState, input: Input, now: number, effects: Effect[]):
     case 'pushed':
       return takePushed({ ...state, running: undefined }, input.result, now, effects);
     case 'look':
-      return { ...state, lookAgain: true };
+      return { ...state, lookAgain: true, lookAfterFetch: state.running === 'fetch' };
     case 'acknowledge':
       return acknowledge(state);
     case 'flush':
@@ -89,7 +88,7 @@ function setTarget(state: BranchState, input: Extract<Input, { kind: 'target' }>
     return { ...state, targets };
   }
   // What was gathered for a target that goes away is still published; only new edits are no longer taken.
-  const closed = state.live?.target === input.target ? closeLive(state, now) : state;
+  const closed = closeTarget(state, now, input.target);
   targets.delete(input.target);
   return { ...closed, targets };
 }
@@ -108,16 +107,31 @@ function takeFetched(state: BranchState, result: FetchResult, now: number, effec
   if (result.history === 'rewritten' && result.tip !== null && lost !== undefined) {
     effects.push({ kind: 'rewritten', previous: lost, tip: result.tip });
   }
-  const moved = state.base.kind !== 'known' || result.tip !== previous;
+  const queue = takePublished(state.queue, result, effects);
+  const moved = state.base.kind !== 'known' || result.tip !== previous || result.recreated === true;
   return {
     ...state,
     base: { kind: 'known', tip: result.tip },
     seen: state.seen || result.tip !== null,
-    lookAgain: false,
-    // A moved tip makes every commit of ours that it lacks worthless: plan the kept objects again on it. A tip that is
-    // ours after all means that only the answer to our push was lost.
-    queue: moved && !holdsCommit(state.queue, result.tip) ? state.queue.map(unplanned) : state.queue,
+    lookAgain: state.lookAfterFetch,
+    lookAfterFetch: false,
+    // A moved tip makes every commit of ours that it lacks worthless: plan the kept objects again on it.
+    queue: moved ? queue.map(unplanned) : queue,
   };
+}
+
+/** A tip that holds commits of ours means that only the answer to their push was lost: they are published. */
+function takePublished(
+  queue: readonly Write[],
+  { tip, holds }: Extract<FetchResult, { kind: 'ok' }>,
+  effects: Effect[],
+): readonly Write[] {
+  const newest = queue.findLastIndex(
+    (write) => typeof write.commit === 'string' && [tip, holds].includes(write.commit),
+  );
+  if (newest < 0) return queue;
+  effects.push({ kind: 'confirmed', writes: queue.slice(0, newest + 1), tip });
+  return queue.slice(newest + 1);
 }
 
 function takeCommitted(
@@ -291,9 +305,17 @@ function finishStop(state: BranchState, now: number, effects: Effect[]): BranchS
     state.running === undefined &&
     (state.queue.length === 0 || state.retryAt > now || state.halt !== undefined);
   if (!idle && state.stopping.deadlineAt > now) return state;
+  for (const { id } of state.flushes) effects.push({ kind: 'answer', flush: id, answer: stoppingAnswer });
   effects.push({ kind: 'stopped', unpublished: state.queue.length });
-  return { ...state, stopped: true };
+  return { ...state, flushes: [], stopped: true };
 }
+
+/** What a flush is told by a branch that ends or has ended. */
+export const stoppingAnswer: FlushAnswer = {
+  kind: 'closed',
+  reason: 'Stopping',
+  message: 'the branch is being stopped; what is not published is found again at the next start',
+};
 
 function wakeAt(state: BranchState): number | undefined {
   const times = state.flushes.map((flush) => flush.deadlineAt);
@@ -312,10 +334,6 @@ function hasWork(state: BranchState): boolean {
 
 function lastCommit(queue: readonly Write[]): string | null {
   return queue.findLast((write) => typeof write.commit === 'string')?.commit ?? null;
-}
-
-function holdsCommit(queue: readonly Write[], tip: string | null): boolean {
-  return tip !== null && queue.some((write) => write.commit === tip);
 }
 
 function unplanned(write: Write): Write {

@@ -21,12 +21,7 @@ export function gatherEcho(
   change: ObjectChange,
 ): BranchState {
   if (!state.targets.has(target)) return state;
-  let next = state;
-  if (next.live?.target === target && next.live.changes.has(change.key)) next = closeLive(next, at);
-  for (const [collection, window] of next.snapshots) {
-    if (window.target !== target || !window.changes.has(change.key)) continue;
-    next = closeSnapshot(next, at, collection, undefined, undefined);
-  }
+  const next = closeHolders(state, at, target, change.key);
   return decide(next, at, put(openWindow(target, 'live', noAuthor, at), change, at), undefined, undefined);
 }
 
@@ -40,7 +35,7 @@ export function gatherLive(
 ): BranchState {
   const settings = state.targets.get(target);
   if (settings === undefined) return state;
-  let next = state;
+  let next = closeSnapshotHolders(state, at, target, change.key);
   if (next.live !== undefined && !(next.live.target === target && sameAuthor(next.live.author, author))) {
     next = closeLive(next, at);
   }
@@ -59,10 +54,28 @@ export function gatherSnapshot(
   change: ObjectChange,
 ): BranchState {
   if (!state.targets.has(target)) return state;
-  const window = state.snapshots.get(collection) ?? openWindow(target, 'snapshot', noAuthor, at);
-  const snapshots = new Map(state.snapshots).set(collection, put(window, change, at));
-  const next = { ...state, snapshots };
-  return heldBytes(next) > next.byteCap ? closeSnapshot(next, at, collection, undefined, undefined) : next;
+  const ready = closeLiveHolder(state, at, target, change.key);
+  const key = windowKey(target, collection);
+  const window = ready.snapshots.get(key) ?? openWindow(target, 'snapshot', noAuthor, at);
+  const next = { ...ready, snapshots: new Map(ready.snapshots).set(key, put(window, change, at)) };
+  return heldBytes(next) > next.byteCap ? closeSnapshot(next, at, target, collection) : next;
+}
+
+/** An object that gathers elsewhere is decided there first: writes of one object keep the order they came in. */
+function closeHolders(state: BranchState, at: number, target: TargetKey, key: string): BranchState {
+  return closeSnapshotHolders(closeLiveHolder(state, at, target, key), at, target, key);
+}
+
+function closeLiveHolder(state: BranchState, at: number, target: TargetKey, key: string): BranchState {
+  return state.live?.target === target && state.live.changes.has(key) ? closeLive(state, at) : state;
+}
+
+function closeSnapshotHolders(state: BranchState, at: number, target: TargetKey, key: string): BranchState {
+  let next = state;
+  for (const [open, window] of state.snapshots) {
+    if (window.target === target && window.changes.has(key)) next = closeWindow(next, at, open, window);
+  }
+  return next;
 }
 
 export function closeLive(state: BranchState, at: number): BranchState {
@@ -70,27 +83,50 @@ export function closeLive(state: BranchState, at: number): BranchState {
   return decide({ ...state, live: undefined }, at, state.live, undefined, undefined);
 }
 
-/** Closes the window of a collection. A sweep is decided even when the snapshot brought no change. */
+/** Closes the window of a target's collection. A sweep is decided even when the snapshot brought no change. */
 export function closeSnapshot(
   state: BranchState,
   at: number,
+  target: TargetKey,
   collection: string,
-  reconcile: Reconcile | undefined,
-  sweep: { target: TargetKey; sweep: Sweep } | undefined,
+  settled: { readonly reconcile?: Reconcile; readonly sweep?: Sweep | undefined } = {},
 ): BranchState {
-  const open = state.snapshots.get(collection);
-  const window = open ?? (sweep && openWindow(sweep.target, 'snapshot', noAuthor, at));
-  if (window === undefined) return state;
+  const key = windowKey(target, collection);
+  const sweeps = settled.sweep !== undefined && state.targets.has(target);
+  const window =
+    state.snapshots.get(key) ?? (sweeps ? openWindow(target, 'snapshot', noAuthor, at) : undefined);
+  return window === undefined ? state : closeWindow(state, at, key, window, settled);
+}
+
+/** Decides whatever a target still gathers. */
+export function closeTarget(state: BranchState, at: number, target: TargetKey): BranchState {
+  let next = state.live?.target === target ? closeLive(state, at) : state;
+  for (const [key, window] of state.snapshots) {
+    if (window.target === target) next = closeWindow(next, at, key, window);
+  }
+  return next;
+}
+
+function closeWindow(
+  state: BranchState,
+  at: number,
+  key: string,
+  window: Window,
+  settled: { readonly reconcile?: Reconcile; readonly sweep?: Sweep | undefined } = {},
+): BranchState {
   const snapshots = new Map(state.snapshots);
-  snapshots.delete(collection);
-  return decide({ ...state, snapshots }, at, window, reconcile, sweep?.sweep);
+  snapshots.delete(key);
+  return decide({ ...state, snapshots }, at, window, settled.reconcile, settled.sweep);
+}
+
+/** Two targets of one branch may watch the same collection, of one cluster or of two. */
+function windowKey(target: TargetKey, collection: string): string {
+  return `${target} ${collection}`;
 }
 
 export function closeAll(state: BranchState, at: number): BranchState {
   let next = closeLive(state, at);
-  for (const collection of state.snapshots.keys()) {
-    next = closeSnapshot(next, at, collection, undefined, undefined);
-  }
+  for (const [key, window] of state.snapshots) next = closeWindow(next, at, key, window);
   return next;
 }
 
@@ -138,6 +174,7 @@ function decide(
   const write: Write = {
     sequence: state.nextSequence,
     target: window.target,
+    targetUid: state.targets.get(window.target)?.uid ?? '',
     author: window.author,
     changes: [...window.changes.values()],
     reconcile: reconcile ?? (window.origin === 'snapshot' ? reconcileOf(window) : undefined),

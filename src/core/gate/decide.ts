@@ -97,7 +97,7 @@ export type FlushEvidence =
   | { readonly kind: 'published'; readonly tip: string | null }
   | {
       readonly kind: 'closed';
-      readonly reason: FailureReason | Halt | 'Deadline';
+      readonly reason: FailureReason | Halt | 'Deadline' | 'Stopping';
       readonly message: string;
     };
 
@@ -169,7 +169,7 @@ function blindReason(
   }
 }
 
-const flushReasons: Readonly<Record<FailureReason | Halt | 'Deadline', ClosedReason>> = {
+const flushReasons: Readonly<Record<FailureReason | Halt | 'Deadline' | 'Stopping', ClosedReason>> = {
   PushRefused: 'PushRefused',
   AuthenticationFailed: 'PushRefused',
   RemoteKeepsMoving: 'PushRefused',
@@ -181,6 +181,7 @@ const flushReasons: Readonly<Record<FailureReason | Halt | 'Deadline', ClosedRea
   BranchGone: 'BranchGone',
   HistoryRewritten: 'HistoryRewritten',
   Deadline: 'Deadline',
+  Stopping: 'Deadline',
 };
 
 /** When asking again may help: what a person must solve is not worth a question a second. */

@@ -25,7 +25,7 @@ function change(name: string, digest: string, echo = false): ObjectChange {
 /** A branch whose windows stay open for a minute, after these changes. */
 function fed(...changes: ObjectChange[]): BranchState {
   let state = initialState({ byteCap: 1_000_000, seen: false });
-  const settings = { idleTimeoutMs: 60_000, maxDurationMs: 60_000 };
+  const settings = { uid: 'u', idleTimeoutMs: 60_000, maxDurationMs: 60_000 };
   state = step(state, { kind: 'target', target, settings }, 0).state;
   for (const one of changes) state = step(state, { kind: 'live', target, author, change: one }, 0).state;
   return state;

@@ -44,7 +44,7 @@ class Run {
 
   constructor(options: { idle?: number; max?: number; byteCap?: number; seen?: boolean } = {}) {
     this.state = initialState({ byteCap: options.byteCap ?? 1_000_000, seen: options.seen ?? false });
-    const settings = { idleTimeoutMs: options.idle ?? 0, maxDurationMs: options.max ?? 60_000 };
+    const settings = { uid: 'u', idleTimeoutMs: options.idle ?? 0, maxDurationMs: options.max ?? 60_000 };
     this.feed({ kind: 'target', target, settings });
     this.feed({ kind: 'fetched', result: { kind: 'ok', tip: 'A', history: 'same' } });
   }
@@ -279,7 +279,7 @@ describe('a moved remote', () => {
 
     const fresh = new Run();
     fresh.state = initialState({ byteCap: 1e6, seen: false });
-    fresh.feed({ kind: 'target', target, settings: { idleTimeoutMs: 0, maxDurationMs: 0 } });
+    fresh.feed({ kind: 'target', target, settings: { uid: 'u', idleTimeoutMs: 0, maxDurationMs: 0 } });
     fresh.feed({ kind: 'fetched', result: { kind: 'ok', tip: null, history: 'same' } });
     assert.equal(find(fresh.edit('web'), 'commit').base, null);
     assert.equal(find(fresh.commit(), 'push').expected, null);
@@ -394,5 +394,87 @@ describe('a failed commit', () => {
     assert.deepEqual(kinds(run.feed({ kind: 'tick' })), ['fetch'], 'the local repository is in doubt');
     const again = run.feed({ kind: 'fetched', result: { kind: 'ok', tip: 'A', history: 'same' } });
     assert.equal(find(again, 'commit').writes.length, 1);
+  });
+});
+
+describe('windows side by side', () => {
+  // Windows were once kept by collection alone: objects of one target were written into the folder of another.
+  it('keep two targets apart that watch the same collection', () => {
+    const run = new Run({ idle: 5_000 });
+    run.feed({
+      kind: 'target',
+      target: 'shop/b',
+      settings: { uid: 'v', idleTimeoutMs: 0, maxDurationMs: 0 },
+    });
+    run.feed({ kind: 'snapshot', target, collection: 'c', change: change('web') });
+    run.feed({ kind: 'snapshot', target: 'shop/b', collection: 'c', change: change('web') });
+    run.feed({ kind: 'flush', id: 1, deadlineAt: 60_000 });
+    const writes = run.asked?.writes.map((write) => [write.target, write.targetUid, write.changes.length]);
+    assert.deepEqual(writes, [
+      [target, 'u', 1],
+      ['shop/b', 'v', 1],
+    ]);
+  });
+
+  // A live edit once overtook the older state that a snapshot window still held, and was written over by it.
+  it('decide the states of one object in the order they came', () => {
+    const run = new Run({ idle: 5_000 });
+    run.feed({ kind: 'snapshot', target, collection: 'c', change: change('web', '1') });
+    run.feed({ kind: 'live', target, author, change: change('web', '2') });
+    run.feed({ kind: 'snapshot', target, collection: 'c', change: change('web', '3') });
+    run.feed({ kind: 'flush', id: 1, deadlineAt: 60_000 });
+    const decided = run.state.queue.flatMap((write) => write.changes.map((one) => one.resourceVersion));
+    assert.deepEqual(decided, ['1', '2', '3']);
+  });
+});
+
+describe('a lost answer to a push', () => {
+  // The commit reached the remote and somebody pushed on top: planning it again would have reverted them.
+  it('is seen although the tip moved on, and nothing is planned again', () => {
+    const run = new Run();
+    run.edit('web');
+    run.commit();
+    run.feed({ kind: 'pushed', result: { kind: 'failed', reason: 'RemoteUnreachable', message: 'reset' } });
+    run.now = find(run.effects, 'failing').retryAt;
+    run.feed({ kind: 'tick' });
+    const result = { kind: 'ok', tip: 'theirs', history: 'ahead', holds: 'c1' } as const;
+    const effects = run.feed({ kind: 'fetched', result });
+    assert.deepEqual(
+      find(effects, 'confirmed').writes.map((write) => write.commit),
+      ['c1'],
+    );
+    assert.ok(!kinds(effects).includes('commit'));
+  });
+
+  it('from a repository that was made anew leads to planning again', () => {
+    const run = new Run();
+    run.edit('web');
+    run.commit();
+    run.feed({ kind: 'pushed', result: { kind: 'failed', reason: 'RemoteUnreachable', message: 'reset' } });
+    run.now = find(run.effects, 'failing').retryAt;
+    run.feed({ kind: 'tick' });
+    const result = { kind: 'ok', tip: 'A', history: 'same', recreated: true } as const;
+    assert.ok(find(run.feed({ kind: 'fetched', result }), 'commit'));
+  });
+});
+
+describe('a branch that ends', () => {
+  it('answers every flush that still waits', () => {
+    const run = new Run();
+    run.edit('web');
+    run.commit();
+    run.feed({ kind: 'flush', id: 4, deadlineAt: 90_000 });
+    run.feed({ kind: 'stop', deadlineAt: 20_000 });
+    run.now = 20_000;
+    const { flush, answer } = find(run.feed({ kind: 'tick' }), 'answer');
+    assert.deepEqual([flush, answer.kind === 'closed' && answer.reason], [4, 'Stopping']);
+  });
+
+  it('looks again when told so while a fetch was under way', () => {
+    const run = new Run();
+    run.feed({ kind: 'look' });
+    run.feed({ kind: 'look' });
+    const effects = run.feed({ kind: 'fetched', result: { kind: 'ok', tip: 'A', history: 'same' } });
+    assert.deepEqual(kinds(effects), ['fetch']);
   });
 });
