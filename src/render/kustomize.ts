@@ -93,8 +93,7 @@ async function inScratch(
     await copyFiles(tree, request);
     const home = join(folder, 'home');
     await mkdir(home);
-    const output = await run(program, join(tree, request.root), home, limits);
-    return output.ok ? output : { ...output, message: output.message.replaceAll(`${tree}/`, '') };
+    return await run(program, { tree, root: join(tree, request.root), home }, limits);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -113,7 +112,13 @@ async function copyFiles(tree: string, { files, root }: RenderRequest): Promise<
   );
 }
 
-function run(program: string, root: string, home: string, limits: Limits): Promise<RenderOutput> {
+interface Jail {
+  readonly tree: string;
+  readonly root: string;
+  readonly home: string;
+}
+
+function run(program: string, { tree, root, home }: Jail, limits: Limits): Promise<RenderOutput> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, ['build', '--load-restrictor', 'LoadRestrictionsNone', root], {
       cwd: root,
@@ -156,17 +161,23 @@ function run(program: string, root: string, home: string, limits: Limits): Promi
       clearTimeout(deadline);
       if (ended !== undefined) resolve(ended);
       else if (code === 0) resolve({ ok: true, text: Buffer.concat(stdout).toString('utf8') });
-      else resolve({ ok: false, reason: 'BuildFailed', message: reasonOf(stderr.toString('utf8')) });
+      else
+        resolve({
+          ok: false,
+          reason: 'BuildFailed',
+          message: reasonOf(stderr.toString('utf8').replaceAll(`${tree}/`, '')),
+        });
     });
   });
 }
 
-/** The last line without the warnings about old fields before it. */
+/** The error without the warnings about old fields before it, and without the contents of files that it quotes. */
 function reasonOf(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
   const error = lines.findIndex((line) => line.startsWith('Error:'));
   const text = (error < 0 ? lines : lines.slice(error)).join(' ').replace(/^Error:\s*/, '');
-  return text === '' ? 'kustomize gave no reason' : text.slice(0, 600);
+  const unquoted = text.replace(/`[^`]*(?:`|$)/g, '`…`').replace(/\{.*\}/g, '{…}');
+  return unquoted === '' ? 'kustomize gave no reason' : unquoted.slice(0, 400);
 }
 
 function killGroup(child: ChildProcess): void {

@@ -66,6 +66,21 @@ describe('the kustomize rim', () => {
     assert.deepEqual(await readdir(scratch), []);
   });
 
+  it('does not repeat what stands in files when a build fails', async () => {
+    const render = createKustomize({ program: part('kustomize'), scratch });
+    const patch =
+      'apiVersion: v1\nkind: Secret\nmetadata: {name: none}\nstringData: {password: hidden-word}\n';
+    for (const kustomization of [
+      `resources: [cm.yaml]\npatches:\n  - patch: |-\n${patch.replace(/^/gm, '      ')}\n`,
+      'resources: [cm.yaml]\npatches: [{path: p.yaml}]\n',
+      'resources: [cm.yaml]\npatches: [{target: {name: one}, patch: \'[{"op": "add", "path": "/a/b/c", "value": "hidden-word"}]\'}]\n',
+    ]) {
+      const files = { 'kustomization.yaml': kustomization, 'cm.yaml': configMap, 'p.yaml': patch };
+      const { message } = failure(await render.build(request(files)));
+      assert.ok(!message.includes('hidden-word'), message);
+    }
+  });
+
   it('writes nothing outside of the copy', async () => {
     const render = createKustomize({ program: part('kustomize'), scratch });
     await assert.rejects(render.build(request({ '../up.yaml': configMap })), /leaves the scratch copy/);

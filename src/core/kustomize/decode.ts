@@ -99,6 +99,13 @@ function problemOf(value: JsonObject): string | undefined {
     if (imagePattern(name) === undefined)
       return `the name ${JSON.stringify(name)} in images is no usable regular expression`;
   }
+  for (const field of ['configMapGenerator', 'secretGenerator'] as const) {
+    // kustomize would repeat such a text in its error, and it may be a secret.
+    const wrong = generatorsOf(value, field).find(({ literals }) =>
+      literals.some((one) => !one.includes('=')),
+    );
+    if (wrong !== undefined) return `a literal of ${wrong.name} in ${field} is not of the form KEY=VALUE`;
+  }
   const counts = objectsOf(value.replicas).map(({ count }) => count);
   if (counts.some((count) => typeof count !== 'number' || !Number.isInteger(count) || count < 0))
     return 'an entry of replicas has no whole count';

@@ -50,8 +50,10 @@ export interface Reach {
   readonly problems: readonly KustomizeProblem[];
 }
 
-/** Decoded kustomization files by blob id. */
+/** Decoded kustomization files by blob id. Emptied when it holds more than anybody has. */
 export type DecodedFiles = Map<string, Decoded>;
+
+const maxDecoded = 20_000;
 
 /** `applied`: folders that an applier builds although another kustomization loads them, too. */
 export async function readGraph(
@@ -60,6 +62,7 @@ export async function readGraph(
   applied: readonly string[] = [],
 ): Promise<KustomizeGraph> {
   const entries = tree.entries();
+  if (known.size > maxDecoded) known.clear();
   const found = Map.groupBy(
     entries.filter(({ path, mode }) => fileNames.has(baseName(path)) && isFile(mode)),
     ({ path }) => parentOf(path),

@@ -108,6 +108,10 @@ describe('a kustomization file', () => {
     ['images: [{name: "a["}]\n', /no usable regular expression/],
     ['images: [{name: "(a+)+"}]\n', /no usable regular expression/],
     ['images: [{newTag: x}]\n', /no name/],
+    [
+      'secretGenerator: [{name: a, literals: [word]}]\n',
+      /a literal of a in secretGenerator is not of the form/,
+    ],
     ['replicas: [{name: a, count: -1}]\n', /no whole count/],
   ];
   it('that cannot be decoded says why', () => {
