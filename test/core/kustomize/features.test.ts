@@ -266,6 +266,48 @@ describe('in an overlay with its base elsewhere', () => {
     }
   });
 
+  it('a list of a custom kind, whose keys kustomize does not know, is written as a whole', async () => {
+    const texts: Texts = {
+      ...base,
+      'base/kustomization.yaml': 'resources: [gauge.yaml]\n',
+      'base/gauge.yaml':
+        'apiVersion: example.test/v1\nkind: Gauge\nmetadata: {name: g}\nspec:\n  points: [{name: a, at: 1}, {name: b, at: 2}]\n',
+    };
+    const overlay = await open(texts, 'prod');
+    const outcome = await apply(texts, overlay, [
+      edit(overlay, 'Gauge', 'p-g', (gauge) => gauge.set('spec.points.b.at', 3)),
+    ]);
+    assert.deepEqual(outcome.refused, []);
+    const again = await open(outcome.texts, 'prod');
+    const back = await apply(outcome.texts, again, [
+      edit(again, 'Gauge', 'p-g', (gauge) => gauge.set('spec.points.b.at', 2)),
+    ]);
+    assert.deepEqual(back.refused, []);
+    assert.deepEqual(back.texts, texts);
+  });
+
+  it('documents of one file are taken away one by one, and the file and its entry with the last', async () => {
+    const texts: Texts = {
+      'app/kustomization.yaml': 'resources: [all.yaml, ../base]\n',
+      'app/all.yaml': `# both\n${deployment('a')}---\n${deployment('b')}`,
+      'base/kustomization.yaml': 'resources: [web.yaml]\n',
+      'base/web.yaml': deployment('web'),
+    };
+    const overlay = await open(texts, 'app');
+    const one = await apply(texts, overlay, [removal(overlay, 'Deployment', 'a')]);
+    assert.deepEqual(one.changed, { 'app/all.yaml': deployment('b') });
+    const both = await apply(texts, overlay, [
+      removal(overlay, 'Deployment', 'b'),
+      edit(overlay, 'Deployment', 'web', (web) => web.set('spec.replicas', 2)),
+      removal(overlay, 'Deployment', 'a'),
+    ]);
+    assert.deepEqual(both.refused, []);
+    assert.deepEqual(both.changed, {
+      'app/all.yaml': undefined,
+      'app/kustomization.yaml': 'resources: [../base]\nreplicas:\n  - count: 2\n    name: web\n',
+    });
+  });
+
   it('the base as the folder is refused: every overlay would change', async () => {
     const overlay = await open(base, 'base');
     const [first] = overlay.builds;
