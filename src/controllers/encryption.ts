@@ -32,10 +32,11 @@ export interface EncryptionOptions {
 }
 
 interface Reading {
+  readonly uid: string;
   /** What was read for: another spec, or a request by hand, reads again. */
   readonly intent: string;
   readonly state: SealingState;
-  readonly readAt: number;
+  readonly nextAt: number;
 }
 
 const steadyMs = 300_000;
@@ -52,12 +53,12 @@ export class EncryptionReads {
     this.#options = options;
   }
 
-  /** The newest reading for the target as it is. */
-  state(target: GitTarget): SealingState {
-    if (target.spec.encryption?.age?.enabled !== true) return { kind: 'off' };
-    const reading = this.#readings.get(keyOf(target));
-    if (reading?.intent === intentOf(target)) return reading.state;
-    return { kind: 'unknown', message: 'the age keys were not read yet' };
+  /** The newest reading; perhaps of an older spec, for the moment until that is read. */
+  state({ metadata, spec }: GitTarget): SealingState {
+    if (spec.encryption?.age?.enabled !== true) return { kind: 'off' };
+    const reading = this.#readings.get(keyOf({ metadata }));
+    const isOfThis = reading !== undefined && reading.uid === (metadata.uid ?? '');
+    return isOfThis ? reading.state : { kind: 'unknown', message: 'the age keys were not read yet' };
   }
 
   /** Reads when it is time. Returns whether something is another now. */
@@ -70,13 +71,13 @@ export class EncryptionReads {
     }
     const { clock } = this.#options;
     const known = this.#readings.get(key);
-    const wait = before.kind === 'ok' ? steadyMs : retryMs;
     const intent = intentOf(target);
-    if (known?.intent === intent && clock.now() - known.readAt < wait) return false;
+    if (known?.intent === intent && clock.now() < known.nextAt) return false;
     const read = await readSealing(target, this.#options);
     // What cannot be read now stays what it was.
     const state = read.kind === 'unknown' && before.kind !== 'unknown' ? before : kept(before, read);
-    this.#readings.set(key, { intent, state, readAt: clock.now() });
+    const nextAt = clock.now() + (read.kind === 'ok' ? steadyMs : retryMs);
+    this.#readings.set(key, { uid: target.metadata.uid ?? '', intent, state, nextAt });
     return state !== before;
   }
 

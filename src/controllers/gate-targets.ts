@@ -33,7 +33,8 @@ export function gateTargets(context: Context, repository: string): readonly Cove
         writes:
           metadata.deletionTimestamp === undefined &&
           !spec.suspend &&
-          (view.sealing.kind === 'ok' || view.sealing.kind === 'off') &&
+          // Not read yet is not open.
+          view.sealing.kind !== 'unusable' &&
           !mixesNamespaces(spec, collectionsOf(context, view)),
         status: findCondition(status?.conditions, 'Ready')?.message ?? '',
       },
