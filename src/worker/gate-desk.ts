@@ -141,13 +141,15 @@ export class GateDesk {
       mark.drop();
       return { answer, mark: undefined, descendsFrom };
     }
+    const [grant] = await this.#spendGrants(asked, descendsFrom);
     if (answer.decision === 'open') return { answer, mark, descendsFrom };
-    const granted = await this.#spendGrant(asked, descendsFrom);
-    if (granted !== undefined) {
+    if (grant !== undefined) {
       mark.drop();
       const { tip, refused } = answer;
       const open = { decision: 'open', covered: true, tip, revision, edits: [], refused } as const;
-      return { answer: open, mark: granted.mark, descendsFrom };
+      // Its window begins at the flush that granted it. Other appliers may still use the grant, so that mark stays.
+      const granted: FlushMark = { open: (window) => grant.mark.open(window), drop: () => undefined };
+      return { answer: open, mark: granted, descendsFrom };
     }
     const added = addGrant(this.#grants, { scope: asked.scope, tip: answer.tip, mark }, this.#now());
     this.#grants = added.grants;
@@ -155,18 +157,23 @@ export class GateDesk {
     return { answer, mark: undefined, descendsFrom };
   }
 
-  /** The window of a grant begins at the flush that granted it; other appliers may still use it, so its mark stays. */
-  async #spendGrant(
+  /**
+   * The grants that the asked revision may use, the newest first. All of them are used up by one open answer, also by one
+   * that needs none: what was promised has come.
+   */
+  async #spendGrants(
     asked: GrantQuestion,
     descendsFrom: Examination['descendsFrom'],
-  ): Promise<{ readonly mark: FlushMark } | undefined> {
+  ): Promise<readonly Grant<FlushMark>[]> {
+    const usable: Grant<FlushMark>[] = [];
     for (const grant of usableGrants(this.#grants, asked, this.#now())) {
-      if (!(await descendsFrom(grant.tip))) continue;
-      // A render writes nothing: the apply that follows needs the grant.
-      if (asked.spend) this.#grants = useGrant(this.#grants, grant, asked.appliers);
-      return { mark: { open: (window) => grant.mark.open(window), drop: () => undefined } };
+      if (await descendsFrom(grant.tip)) usable.push(grant);
     }
-    return undefined;
+    // A render writes nothing: the apply that follows needs the grant.
+    if (asked.spend) {
+      for (const grant of usable) this.#grants = useGrant(this.#grants, grant, asked.appliers);
+    }
+    return usable;
   }
 
   async #defaultBranch(repository: string): Promise<string | undefined> {

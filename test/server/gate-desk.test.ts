@@ -178,6 +178,17 @@ describe('the gate desk', () => {
     assert.equal(await scene.decision({ revision: tip }, ['shop/c']), 'superseded', 'not after two minutes');
   });
 
+  it('takes a grant back when its tip was let through anyway: a later edit is not overwritten for it', async () => {
+    const scene = new Scene();
+    scene.sameTree = false;
+    assert.equal(await scene.decision(), 'superseded');
+    scene.descends = [tip];
+    scene.sameTree = true;
+    assert.equal(await scene.decision({ revision: tip }), 'open');
+    scene.sameTree = false;
+    assert.equal(await scene.decision({ revision: tip }), 'superseded');
+  });
+
   it('keeps the grant for the apply when only a render asks', async () => {
     const scene = new Scene();
     scene.sameTree = false;

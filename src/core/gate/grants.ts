@@ -58,7 +58,9 @@ export function useGrant<Mark>(
 ): readonly Grant<Mark>[] {
   const user = appliers.find((applier) => !grant.used.has(applier));
   if (user === undefined) return grants;
-  return grants.map((one) => (one === grant ? { ...one, used: new Set([...one.used, user]) } : one));
+  return grants.map((one) =>
+    one.scope === grant.scope && one.tip === grant.tip ? { ...one, used: new Set([...one.used, user]) } : one,
+  );
 }
 
 export function expire<Mark>(
