@@ -28,7 +28,7 @@ export function folderLayout(index: FolderIndex): FolderLayout {
       kind: 'refused',
       reason: 'UnsupportedKustomize',
       path: kustomization,
-      message: `${kustomization} makes this a kustomize folder, and kustomize folders are not edited yet`,
+      message: `${kustomization} makes this a kustomize folder, and there is no kustomize here to build it with`,
     };
   }
   if (index.duplicates.length > 0) {
