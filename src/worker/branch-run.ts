@@ -30,7 +30,7 @@ import type { HandledUpdate } from './handled.ts';
 import type { BranchObservation, TargetObservation } from './mirror-spec.ts';
 import { PublishedEdits } from './published-edits.ts';
 import { RemoteBranch } from './remote-branch.ts';
-import { refusalKey, type TargetRun } from './target-run.ts';
+import type { TargetRun } from './target-run.ts';
 
 export interface BranchRunOptions {
   readonly repository: Repository;
@@ -197,6 +197,13 @@ export class BranchRun implements BranchActions {
     return this.#forgotten + this.#published.length;
   }
 
+  /** Something has no place in Git: a commit that mends it raises no event anywhere, so it is worth a look. */
+  get waitsForGit(): boolean {
+    return [...this.targets.values()].some(
+      (target) => target.waitsForGit || (this.#folders.get(target.key)?.refusals.length ?? 0) > 0,
+    );
+  }
+
   /** Asks the remote whether it moved; a fetch follows when it did. For an idle branch. */
   async refresh(): Promise<void> {
     const { base, running, halt } = this.worker.state;
@@ -354,8 +361,7 @@ export class BranchRun implements BranchActions {
   }
 
   #tell(write: Write, outcome: PlannedOutcome, target: TargetRun): void {
-    for (const { key } of outcome.done) target.refused.delete(key);
-    for (const refusal of outcome.plan.refused) target.refuse(refusal, refusalKey(refusal));
+    target.takeOutcomes(outcome.done, outcome.plan);
     for (const { object, message } of outcome.plan.notices)
       target.notice('Notice', describeObject(object), message);
     target.takeRetention(outcome.plan);

@@ -49,6 +49,8 @@ interface Running {
   readonly streams: StreamSet;
 }
 
+/** How often the remote of a branch is looked at while something of it is refused. */
+const waitingRefreshMs = 10_000;
 /** A target whose start failed is tried again after this. */
 const restartMs = 5_000;
 /** Time to publish what a removed target left. */
@@ -79,7 +81,17 @@ class RunningMirror implements Mirror {
     this.#options = options;
     this.#repositories = new Repositories(options);
     this.#isSensitive = isSensitiveType(options.sensitiveResources);
-    this.#cancelRefresh = this.#refreshRegularly();
+    const { gitRefreshIntervalMs: idleMs } = options;
+    const cancels = [
+      this.#regularly(idleMs, async () => {
+        await this.#refresh(() => true);
+        await this.#repositories.maintain();
+      }),
+      this.#regularly(Math.min(idleMs, waitingRefreshMs), () => this.#refresh((one) => one.waitsForGit)),
+    ];
+    this.#cancelRefresh = () => {
+      for (const cancel of cancels) cancel();
+    };
   }
 
   apply(specs: readonly MirrorSpec[]): void {
@@ -357,18 +369,19 @@ class RunningMirror implements Mirror {
     });
   }
 
-  #refreshRegularly(): () => void {
-    const { gitRefreshIntervalMs, clock, log } = this.#options;
-    if (gitRefreshIntervalMs === 0) return () => undefined;
+  #refresh(wanted: (branch: BranchRun) => boolean): Promise<unknown> {
+    return Promise.all([...this.#branches.values()].filter(wanted).map((branch) => branch.refresh()));
+  }
+
+  #regularly(intervalMs: number, look: () => Promise<unknown>): () => void {
+    const { clock, log } = this.#options;
+    if (intervalMs === 0) return () => undefined;
     let cancel: () => void = () => undefined;
     const again = () => {
-      cancel = clock.after(gitRefreshIntervalMs, () => {
-        const looks = [...this.#branches.values()].map((branch) => branch.refresh());
-        Promise.all(looks)
-          .then(() => this.#repositories.maintain())
-          .catch((error: unknown) =>
-            log.error({ err: error }, 'could not look at a remote, or keep its copy in shape'),
-          );
+      cancel = clock.after(intervalMs, () => {
+        look().catch((error: unknown) =>
+          log.error({ err: error }, 'could not look at a remote, or keep its copy in shape'),
+        );
         again();
       });
     };

@@ -76,6 +76,8 @@ export class TargetRun {
   readonly states = new Map<string, { collection: WatchedCollection; state: StreamState }>();
   /** Refused edits by object key. */
   readonly refused = new Map<string, Refusal>();
+  /** Keys of all objects whose newest edit is refused; a closed folder refuses them without naming each. */
+  readonly #refusedKeys = new Set<string>();
   /** Keys of objects that are gone but whose document prune keeps. */
   readonly retained = new Set<string>();
   /** By collection, as in `states`. */
@@ -203,10 +205,26 @@ export class TargetRun {
     this.#options.event('Warning', refusal.reason, `${object}${refusal.message}`);
   }
 
+  /** Notes which objects of a planned write have no place in Git for now. */
+  takeOutcomes(done: readonly ObjectChange[], { outcomes, refused }: Plan): void {
+    for (const { key } of done) {
+      this.refused.delete(key);
+      this.#refusedKeys.delete(key);
+    }
+    for (const { object, outcome } of outcomes)
+      if (outcome === 'refused') this.#refusedKeys.add(objectKey(object));
+    for (const refusal of refused) this.refuse(refusal, refusalKey(refusal));
+  }
+
+  /** Only somebody's commit can help now. */
+  get waitsForGit(): boolean {
+    return this.#refusedKeys.size > 0;
+  }
+
   /** Every collection takes a new snapshot; asked for by a person, it makes live win in a mirror. */
   resync(asked: boolean): void {
     if (asked) for (const name of this.states.keys()) this.resyncing.add(name);
-    for (const key of this.refused.keys()) this.underWay.forget(key);
+    for (const key of this.#refusedKeys) this.underWay.forget(key);
   }
 
   /** The key under which a collection's feed and state are kept. */
@@ -249,9 +267,13 @@ export class TargetRun {
 
   /** Git moved: what was refused is read and planned again. */
   async lookAtRefusedAgain(): Promise<void> {
-    for (const [key, refusal] of [...this.refused]) {
-      const looked = await this.#reread(key);
-      if (looked && this.refused.get(key) === refusal) this.refused.delete(key);
+    // What a closed folder was refused for belongs to no object.
+    for (const key of this.refused.keys()) if (!this.#refusedKeys.has(key)) this.refused.delete(key);
+    for (const key of [...this.#refusedKeys]) {
+      const refusal = this.refused.get(key);
+      this.#refusedKeys.delete(key);
+      if (!(await this.#reread(key))) this.#refusedKeys.add(key);
+      else if (this.refused.get(key) === refusal) this.refused.delete(key);
     }
   }
 
@@ -382,6 +404,6 @@ function readTemplate(text: string | undefined): Template | undefined {
 }
 
 /** The key under which refusals of a change are kept. */
-export function refusalKey(refusal: Refusal): string {
+function refusalKey(refusal: Refusal): string {
   return refusal.object === undefined ? `folder ${refusal.path ?? ''}` : objectKey(refusal.object);
 }
