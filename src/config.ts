@@ -76,6 +76,7 @@ const configSchema = z.object({
   leaderElect: z.boolean().default(true),
   additionalSensitiveResources: list.prefault(''),
   sops: z.string().default('sops'),
+  kustomize: z.string().default('kustomize'),
   defaultKnownHostsConfigmap: z.string().optional(),
   insecureAllowGitHttp: z.boolean().default(false),
   insecureAllowMissingKnownHosts: z.boolean().default(false),
@@ -137,6 +138,7 @@ export function addConfigOptions(command: Command): Command {
     '--additional-sensitive-resources <list>',
     'further resources that reach Git only encrypted, e.g. secrets.example.org',
   );
+  flag('--kustomize <bin>', 'the kustomize binary that builds overlays (default: from PATH)');
   flag('--sops <bin>', 'the sops binary that encrypts sensitive objects (default: from PATH)');
   flag('--default-known-hosts-configmap <name>', 'ConfigMap with known_hosts for every ssh remote');
   flag('--insecure-allow-git-http', 'allow credentials over plain http');

@@ -1,7 +1,7 @@
 /** Counts of the workers as metrics. */
 import type { Write } from '../core/branch/state.ts';
 import { type Metrics, placementRefusals } from '../telemetry/metrics.ts';
-import type { BranchCounts } from '../worker/branch-run.ts';
+import type { BranchCounts } from '../worker/branch-counts.ts';
 import type { MirrorCounts } from '../worker/counts.ts';
 import type { MirrorSpec } from '../worker/mirror-spec.ts';
 

@@ -117,6 +117,7 @@ function start(kube: KubeClient, config: Config, metrics: Metrics, log: Log): Le
     allowMissingKnownHosts: config.insecureAllowMissingKnownHosts,
     sensitiveResources: config.additionalSensitiveResources,
     sops: config.sops,
+    kustomize: config.kustomize,
     counts: mirrorCounts(metrics),
   });
   const controllers = startControllers({ kube, config, mirror, log, metrics, clock: systemClock, version });

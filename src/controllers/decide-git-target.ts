@@ -171,9 +171,28 @@ export function mixesNamespaces(
 function layoutGate(observation: TargetObservation | undefined): Gate | undefined {
   const { folder, refused = [] } = observation ?? {};
   if (folder === undefined) return undefined;
+  switch (folder.layout?.kind) {
+    case 'one':
+      return gate(
+        'LayoutResolved',
+        'SingleKustomization',
+        `${folder.layout.kustomization} takes new objects in`,
+      );
+    case 'several': {
+      const named = folder.layout.kustomizations.slice(0, namedKustomizations).join(', ');
+      return gate(
+        'LayoutResolved',
+        'Ambiguous',
+        `several kustomizations could take a new object in: ${named}`,
+      );
+    }
+  }
   const kustomize = [...folder.refusals, ...refused].some(({ reason }) => kustomizeReasons.has(reason));
   return kustomize ? undefined : gate('LayoutResolved', 'None', 'no kustomization governs the folder');
 }
+
+/** In one message. */
+const namedKustomizations = 5;
 
 const kustomizeReasons: ReadonlySet<RefusalReason> = new Set(['BrokenKustomization', 'UnsupportedKustomize']);
 

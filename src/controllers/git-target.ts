@@ -173,16 +173,22 @@ function placementOf(
   observation: TargetObservation | undefined,
   now: string,
 ): Partial<GitTargetStatus> {
-  if (findCondition(conditions, 'LayoutResolved')?.reason !== 'None') {
+  const layout = observation?.folder?.layout;
+  const reason = findCondition(conditions, 'LayoutResolved')?.reason;
+  const root = layout?.kind === 'one' ? folderOf(layout.kustomization) : undefined;
+  if (reason !== 'None' && root === undefined) {
     return observation?.folder === undefined && before?.placement !== undefined
       ? { placement: before.placement }
       : {};
   }
-  if (before?.placement?.mode === 'Plain') return { placement: before.placement };
+  const mode = root === undefined ? 'Plain' : 'KustomizeRoot';
+  if (before?.placement?.mode === mode && before.placement.renderRoot === root)
+    return { placement: before.placement };
   const commit = observation?.folder?.commit;
   return {
     placement: {
-      mode: 'Plain',
+      mode,
+      ...(root === undefined ? {} : { renderRoot: root }),
       ...(commit === undefined || commit === null ? {} : { resolvedAtCommit: commit }),
       resolvedAt: now,
     },
@@ -220,4 +226,10 @@ function enqueueRules(context: Context, key: string): void {
     for (const rule of context.store.list(kind))
       if (targetKeyOf(rule) === key) context.enqueue(kind, keyOf(rule));
   }
+}
+
+/** The folder of a file, '.' for the root of the repository. */
+function folderOf(path: string): string {
+  const slash = path.lastIndexOf('/');
+  return slash < 0 ? '.' : path.slice(0, slash);
 }

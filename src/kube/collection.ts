@@ -1,5 +1,8 @@
 /** What one stream watches, and what it tells its handler. */
 import type { JsonObject } from '../core/json.ts';
+import type { StreamReason } from '../core/stream-reason.ts';
+
+export type { StreamReason } from '../core/stream-reason.ts';
 
 export interface Collection {
   readonly group: string;
@@ -11,18 +14,6 @@ export interface Collection {
   /** As in a query; '' for every object. */
   readonly labelSelector: string;
 }
-
-export type StreamReason =
-  /** 401 or 403: the credential may not list or watch it. */
-  | 'WatchNotPermitted'
-  /** 404: the server does not serve it any more. */
-  | 'NotServed'
-  /** 429 */
-  | 'Throttled'
-  /** No connection, no answer, silence, 5xx, or an ERROR event. */
-  | 'Unreachable'
-  /** A line that is no watch event, or longer than we read. */
-  | 'MalformedStream';
 
 export type StreamState =
   /** A snapshot is being read; `settled` follows. */

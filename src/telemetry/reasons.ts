@@ -6,7 +6,7 @@ import type { ConditionActor, ConditionTable } from '../api/conditions.ts';
 import { kinds } from '../api/kinds.ts';
 import type { FailureReason, Halt } from '../core/branch/state.ts';
 import { type Actor, type RefusalReason, refusalReasons } from '../core/refusal.ts';
-import type { StreamReason } from '../kube/collection.ts';
+import type { StreamReason } from '../core/stream-reason.ts';
 
 export type ReasonPlace = 'refusal' | 'condition' | 'stream' | 'branch' | 'event';
 

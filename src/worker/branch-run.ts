@@ -8,27 +8,27 @@ import type { BranchState, FetchResult, Write } from '../core/branch/state.ts';
 import {
   createIndexCache,
   findDocument,
-  folderLayout,
   type IndexCache,
   indexFolder,
   type Tree,
 } from '../core/folder/index.ts';
-import type { PublishedEdit } from '../core/gate/index.ts';
-import { describeObject, type ObjectId, objectKey } from '../core/identity.ts';
+import { describeObject, type ObjectId } from '../core/identity.ts';
 import type { JsonObject } from '../core/json.ts';
 import { documentAt, hasDocument } from '../core/plan/document-at.ts';
-import type { RefusalReason } from '../core/refusal.ts';
 import type { Sealer } from '../core/sealed/index.ts';
 import type { Access } from '../git/credentials.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../telemetry/log.ts';
+import { type BranchCounts, countWrite } from './branch-counts.ts';
 import { commitRemoving, isPublished } from './branch-history.ts';
 import { type BranchActions, BranchWorker } from './branch-worker.ts';
 import { CommitWrites, type PlannedOutcome } from './commit-writes.ts';
+import { observeFolder } from './folder-observation.ts';
 import type { HandledUpdate } from './handled.ts';
+import { handledUpdate } from './handled-update.ts';
 import type { BranchObservation, TargetObservation } from './mirror-spec.ts';
-import { PublishedEdits } from './published-edits.ts';
+import { PublishedEdits, publishedEdits } from './published-edits.ts';
 import { RemoteBranch } from './remote-branch.ts';
 import type { TargetRun } from './target-run.ts';
 
@@ -45,29 +45,6 @@ export interface BranchRunOptions {
   /** Something observable of the branch or of one of its targets changed. */
   changed(): void;
 }
-
-/** Counted where it happens; metrics read it. */
-export interface BranchCounts {
-  pushed(outcome: 'pushed' | 'moved' | 'failed', durationMs: number): void;
-  fetched(reason: 'publication' | 'contention' | 'push_failure_probe' | 'refresh'): void;
-  /** A commit reached the remote. */
-  committed(write: Write): void;
-  documents(write: Write, outcome: DocumentOutcome, count: number): void;
-  /** New documents of a published write. */
-  placed(target: string, disposition: 'new_file' | 'appended', count: number): void;
-  refused(reason: RefusalReason): void;
-  commitFailed(reason: 'refused' | 'error'): void;
-  /** Decided writes that the remote has not confirmed. */
-  queued(depth: number): void;
-}
-
-export type DocumentOutcome =
-  | 'written'
-  | 'deleted_live'
-  | 'deleted_sweep'
-  | 'unchanged'
-  | 'retained'
-  | 'refused';
 
 /** Documents kept as parse results per branch. */
 const cachedDocuments = 50_000;
@@ -365,7 +342,7 @@ export class BranchRun implements BranchActions {
     for (const { object, message } of outcome.plan.notices)
       target.notice('Notice', describeObject(object), message);
     target.takeRetention(outcome.plan);
-    this.#count(write, outcome);
+    countWrite(this.#options.counts, write, outcome);
     if (typeof write.commit !== 'string') return;
     this.#options.counts.committed(write);
     this.#published.push({ target: write.target, commit: write.commit });
@@ -401,14 +378,7 @@ export class BranchRun implements BranchActions {
     const tree = await this.#commits.treeAt(base.tip);
     for (const target of this.targets.values()) {
       if (this.#folders.get(target.key)?.commit === base.tip) continue;
-      const index = await indexFolder(tree, target.spec.path, this.cache);
-      const layout = folderLayout(index);
-      this.#folders.set(target.key, {
-        commit: base.tip,
-        refusals: layout.kind === 'closed' ? layout.refusals : [],
-        skipped: index.skipped,
-        documents: [...index.documents.values()].reduce((sum, some) => sum + some.length, 0),
-      });
+      this.#folders.set(target.key, await observeFolder(tree, target.spec.path, base.tip, this.cache));
     }
     this.#options.changed();
   }
@@ -419,29 +389,6 @@ export class BranchRun implements BranchActions {
       target.lookAtRefusedAgain().catch((error: unknown) => {
         this.#options.log.error({ err: error, target: target.key }, 'could not read refused objects again');
       });
-    }
-  }
-
-  #count(write: Write, { plan }: PlannedOutcome): void {
-    const { counts } = this.#options;
-    const deleted = write.changes.filter(({ live }) => live === undefined).length;
-    const of = (outcome: string) => plan.outcomes.filter((one) => one.outcome === outcome).length;
-    const gone = Math.min(deleted, of('written'));
-    counts.documents(write, write.sweep === undefined ? 'deleted_live' : 'deleted_sweep', gone);
-    counts.documents(write, 'written', of('written') - gone);
-    counts.documents(write, 'unchanged', of('unchanged'));
-    counts.documents(write, 'retained', of('retained'));
-    counts.documents(write, 'refused', of('refused'));
-    for (const { reason } of plan.refused) counts.refused(reason);
-    const created = new Set(
-      write.changes.filter(({ operation }) => operation === 'CREATE').map(({ key }) => key),
-    );
-    for (const [action, disposition] of [
-      ['create', 'new_file'],
-      ['edit', 'appended'],
-    ] as const) {
-      const placed = plan.edits.filter((edit) => edit.action === action).flatMap(({ objects }) => objects);
-      counts.placed(write.target, disposition, placed.filter((id) => created.has(objectKey(id))).length);
     }
   }
 
@@ -470,33 +417,3 @@ const noAccess = {
   reason: 'RemoteUnreachable',
   message: 'no GitTarget writes to the branch any more, so there are no credentials to reach it with',
 } as const;
-
-function publishedEdits(
-  { target, author }: Write,
-  commit: string,
-  { plan }: PlannedOutcome,
-): PublishedEdit[] {
-  const name = author.git?.name ?? author.managers.join(', ');
-  return plan.edits.flatMap(({ objects, fields }) =>
-    objects.map((object) => {
-      const key = objectKey(object);
-      const own = fields.filter((one) => objectKey(one.object) === key).map(({ field }) => field);
-      return { target, object: describeObject(object), fields: own, commit, author: name };
-    }),
-  );
-}
-
-/** The record of an object whose write is final. */
-function handledUpdate(target: TargetRun, key: string, sequence: number): HandledUpdate | undefined {
-  const newest = target.underWay.digest(key);
-  const version = target.underWay.resourceVersion(key);
-  const done = target.underWay.confirm(key, sequence);
-  if (done === undefined) return undefined;
-  const { change, documentBlob } = done;
-  if (change.live === undefined) return { key, sequence, record: undefined, body: undefined };
-  const { id, uid, digest, body } = change;
-  // Versions that changed nothing that matters may have come since.
-  const resourceVersion = newest === digest && version !== undefined ? version : change.resourceVersion;
-  const record = { id, uid, resourceVersion, digest };
-  return { key, sequence, record: documentBlob === undefined ? record : { ...record, documentBlob }, body };
-}

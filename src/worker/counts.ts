@@ -1,7 +1,7 @@
 /** What the workers count. Metrics implement it; tests read it. */
 import type { TargetKey } from '../core/branch/state.ts';
 import type { Collection, Snapshot } from '../kube/collection.ts';
-import type { BranchCounts } from './branch-run.ts';
+import type { BranchCounts } from './branch-counts.ts';
 import type { EventOutcome } from './collection-feed.ts';
 import type { MirrorSpec } from './mirror-spec.ts';
 

@@ -4,6 +4,7 @@
  */
 import type { Failure, Halt, TargetKey } from '../core/branch/state.ts';
 import type { PlacementSpec } from '../core/folder/index.ts';
+import type { KustomizeLayout } from '../core/kustomize/index.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Concealed } from '../core/sealed/index.ts';
 import type { Access } from '../git/credentials.ts';
@@ -102,6 +103,8 @@ export interface TargetObservation {
         /** Files without a readable record, by path with the reason. */
         readonly skipped: readonly { readonly path: string; readonly reason: string }[];
         readonly documents: number;
+        /** Which kustomization takes new objects in. */
+        readonly layout?: KustomizeLayout;
       }
     | undefined;
   /** Edits refused one by one; each stays until its object is written or changes back. */

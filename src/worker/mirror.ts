@@ -4,42 +4,26 @@
  */
 import { join } from 'node:path';
 import type { TargetKey } from '../core/branch/state.ts';
+import { createRenderCache, type KustomizeOptions } from '../core/kustomize/index.ts';
 import { isSensitiveType } from '../core/sealed/index.ts';
 import type { Repository } from '../git/repository.ts';
-import type { Clock } from '../kube/clock.ts';
 import { collectionKey } from '../kube/collection.ts';
 import { StreamSet } from '../kube/stream-set.ts';
-import type { Log } from '../telemetry/log.ts';
+import { createKustomize } from '../render/index.ts';
 import { BranchRun } from './branch-run.ts';
 import { ClusterFacts } from './cluster-facts.ts';
-import type { MirrorCounts } from './counts.ts';
 import { digestMask } from './digest-key.ts';
 import { type Examination, examine } from './examine.ts';
 import { collectionFeed } from './feed-context.ts';
 import { FreshnessBarrier } from './freshness.ts';
 import { HandledStates } from './handled.ts';
 import { Journal, privateFile } from './journal.ts';
+import { branchKeyOf, isAnother, notRunning, planningOf } from './mirror-changes.ts';
+import type { MirrorOptions } from './mirror-options.ts';
 import type { FlushReport, Mirror, MirrorEvent, MirrorSpec, TargetObservation } from './mirror-spec.ts';
 import { Repositories } from './repositories.ts';
 import { TargetRun } from './target-run.ts';
 import { prepareSealers, type SealerFor } from './target-sealer.ts';
-
-export interface MirrorOptions {
-  readonly dataDir: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly byteCap: number;
-  readonly gitTimeoutMs: number;
-  /** How often an idle remote is looked at; 0 = never. */
-  readonly gitRefreshIntervalMs: number;
-  readonly allowHttp: boolean;
-  readonly allowMissingKnownHosts: boolean;
-  /** `resource`, `group/resource` or `resource.group`, beside core Secrets. */
-  readonly sensitiveResources: readonly string[];
-  /** Path of the sops program, or its name in PATH. */
-  readonly sops: string;
-  readonly counts: MirrorCounts;
-}
 
 interface Running {
   readonly branchKey: string;
@@ -53,6 +37,8 @@ interface Running {
 const waitingRefreshMs = 10_000;
 /** A target whose start failed is tried again after this. */
 const restartMs = 5_000;
+/** Objects of kustomize builds that are kept, all targets together. */
+const renderedObjects = 5_000;
 /** Time to publish what a removed target left. */
 const farewellMs = 20_000;
 
@@ -72,6 +58,7 @@ class RunningMirror implements Mirror {
   readonly #facts = new Map<MirrorSpec['cluster']['client'], ClusterFacts>();
   readonly #listeners = new Set<(target: TargetKey) => void>();
   readonly #eventListeners = new Set<(event: MirrorEvent) => void>();
+  readonly #kustomize: KustomizeOptions;
   readonly #isSensitive: (group: string, resource: string) => boolean;
   readonly #cancelRefresh: () => void;
   #sealers: Promise<SealerFor> | undefined;
@@ -80,6 +67,10 @@ class RunningMirror implements Mirror {
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#repositories = new Repositories(options);
+    this.#kustomize = {
+      render: createKustomize({ program: options.kustomize }),
+      cache: createRenderCache(renderedObjects),
+    };
     this.#isSensitive = isSensitiveType(options.sensitiveResources);
     const { gitRefreshIntervalMs: idleMs } = options;
     const cancels = [
@@ -250,6 +241,7 @@ class RunningMirror implements Mirror {
       isSensitive: ({ group, resource }) => this.#isSensitive(group, resource),
       mask,
       sealerFor,
+      kustomize: this.#kustomize,
       documentAt: (commit, object, sealer) => branch.documentAt(target.spec.path, commit, object, sealer),
       hasDocumentAt: (commit, object) => branch.hasDocumentAt(target.spec.path, commit, object),
       isPublished: (commit) => branch.isPublished(commit),
@@ -403,27 +395,4 @@ class RunningMirror implements Mirror {
   #changed(key: TargetKey): void {
     for (const listener of this.#listeners) listener(key);
   }
-}
-
-const notRunning: FlushReport = {
-  tip: null,
-  published: [],
-  refused: [],
-  pending: 0,
-  closed: { reason: 'NotRunning', message: 'the GitTarget is not running; its conditions say why' },
-};
-
-/** What cannot be changed in place: the object itself, its branch, and the connection its streams hold. */
-function isAnother({ target, branchKey }: Running, spec: MirrorSpec): boolean {
-  const { uid, cluster } = target.spec;
-  return uid !== spec.uid || cluster.client !== spec.cluster.client || branchKey !== branchKeyOf(spec);
-}
-
-/** The settings that planning reads: another value may give a refused edit a place. */
-function planningOf({ placement, serializeNamespace, prune, ignoreManagers }: MirrorSpec): string {
-  return JSON.stringify([placement, serializeNamespace, prune, ignoreManagers]);
-}
-
-function branchKeyOf(spec: MirrorSpec): string {
-  return `${spec.access.url.key} ${spec.branch}`;
 }

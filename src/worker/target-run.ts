@@ -16,6 +16,7 @@ import {
 } from '../core/identity.ts';
 import { knownAppliers } from '../core/intent/managers.ts';
 import { type JsonObject, valueAt } from '../core/json.ts';
+import type { KustomizeOptions } from '../core/kustomize/index.ts';
 import {
   builtinResource,
   type Change,
@@ -44,6 +45,8 @@ export interface TargetRunOptions {
   /** Masks the values of sensitive objects. */
   readonly mask: Mask;
   /** Opens and seals for these recipients, with these keys. */
+  /** Builds kustomize folders, and keeps what was built. */
+  readonly kustomize: KustomizeOptions;
   sealerFor(sealing: Sealing): Sealer;
   /** What Git states of an object at a commit; undefined when it or the commit is not there, or it cannot be opened. */
   documentAt(
@@ -169,6 +172,7 @@ export class TargetRun {
       crds: await this.#options.facts.crds(this.#spec.collections),
       isSensitive: (id) => this.isSensitive(id),
       adoptsUnread: true,
+      kustomize: { ...this.#options.kustomize, isApplied: this.hasApplier },
       ...(this.#sealer === undefined ? {} : { sealer: this.#sealer }),
       resourceOf: (apiVersion, kind) => this.#resourceOf(parseApiVersion(apiVersion).group, kind),
       bootstrap: true,

@@ -1,0 +1,21 @@
+/** What status says of a target's folder at a commit. */
+import { folderLayout, type IndexCache, indexFolder, type Tree } from '../core/folder/index.ts';
+import { kustomizeLayout } from '../core/kustomize/index.ts';
+import type { TargetObservation } from './mirror-spec.ts';
+
+export async function observeFolder(
+  tree: Tree,
+  folder: string,
+  commit: string | null,
+  cache: IndexCache,
+): Promise<NonNullable<TargetObservation['folder']>> {
+  const index = await indexFolder(tree, folder, cache);
+  const layout = folderLayout(index);
+  return {
+    commit,
+    refusals: layout.kind === 'closed' ? layout.refusals : [],
+    skipped: index.skipped,
+    documents: [...index.documents.values()].reduce((sum, some) => sum + some.length, 0),
+    layout: await kustomizeLayout(tree, folder),
+  };
+}
