@@ -119,7 +119,7 @@ interface Jail {
 }
 
 function run(program: string, { tree, root, home }: Jail, limits: Limits): Promise<RenderOutput> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const child = spawn(program, ['build', '--load-restrictor', 'LoadRestrictionsNone', root], {
       cwd: root,
       // No PATH: kustomize must find neither git nor helm nor anything else to run.
@@ -155,7 +155,7 @@ function run(program: string, { tree, root, home }: Jail, limits: Limits): Promi
     });
     child.on('error', (cause) => {
       clearTimeout(deadline);
-      reject(new Error(`cannot run ${program}: ${cause.message}`, { cause }));
+      resolve({ ok: false, reason: 'Unavailable', message: `${program} cannot be run: ${cause.message}` });
     });
     child.on('close', (code) => {
       clearTimeout(deadline);

@@ -149,6 +149,15 @@ describe('the kustomize rim', () => {
     assert.deepEqual(await render.build(request({ 'kustomization.yaml': '' })), { ok: true, text: 'done\n' });
   });
 
+  it('that is no program is a value, too', async () => {
+    const path = join(folder, 'garbage');
+    await writeFile(path, Uint8Array.from([0x7f, 0x45, 0x4c, 0x46, 0]));
+    await chmod(path, 0o755);
+    const render = createKustomize({ program: path, scratch });
+    assert.equal(failure(await render.build(request({ 'kustomization.yaml': '' }))).reason, 'Unavailable');
+    assert.deepEqual(await readdir(scratch), []);
+  });
+
   it('runs only so many builds at the same time', async () => {
     const log = join(folder, 'log');
     await writeFile(log, '');
