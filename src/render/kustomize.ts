@@ -161,6 +161,9 @@ function run(program: string, { tree, root, home }: Jail, limits: Limits): Promi
       clearTimeout(deadline);
       if (ended !== undefined) resolve(ended);
       else if (code === 0) resolve({ ok: true, text: Buffer.concat(stdout).toString('utf8') });
+      // What a shell says of a file that is no program.
+      else if (code === 126 || code === 127)
+        resolve({ ok: false, reason: 'Unavailable', message: `${program} is no program that runs here` });
       else
         resolve({
           ok: false,
