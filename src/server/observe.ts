@@ -2,17 +2,11 @@
  * The listeners for machines that look at us: /metrics on one, /healthz and /readyz on the other. Read-only, without details:
  * the kubelet and the scraper reach them over the pod's address. Started by main, before anything else.
  */
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
+import { bind, type ListenAddress, stopServer } from './listen.ts';
 
 export interface ObserveOptions {
   /** Undefined: off. */
@@ -36,10 +30,6 @@ export type ObserveResult =
   /** A sentence that names the listener, the address and the flag. */
   | { readonly kind: 'failed'; readonly message: string };
 
-type Started =
-  | { readonly kind: 'ok'; readonly server: Server }
-  | { readonly kind: 'failed'; readonly message: string };
-
 const requestTimeoutMs = 10_000;
 const maxConnections = 64;
 
@@ -58,26 +48,28 @@ export async function startObserveServers(options: ObserveOptions): Promise<Obse
       app: healthApp(options),
     },
   ] as const;
-  const servers = new Map<string, Server>();
+  const servers = new Map<string, { readonly server: Server; readonly port: number }>();
   for (const { name, flag, address, app } of wanted) {
     if (address === undefined) continue;
-    const started = await listen(app, address);
-    if (started.kind === 'failed') {
-      await Promise.all([...servers.values()].map(close));
+    const server = createServer({ requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs }, app);
+    server.maxConnections = maxConnections;
+    const bound = await bind(server, address);
+    if (bound.kind === 'failed') {
+      await Promise.all([...servers.values()].map(({ server: other }) => stopServer(other)));
       return {
         kind: 'failed',
-        message: `the ${name} listener cannot use ${address.host}:${address.port}: ${started.message}; change ${flag}`,
+        message: `the ${name} listener cannot use ${bound.where}: ${bound.message}; change ${flag}`,
       };
     }
-    servers.set(name, started.server);
+    servers.set(name, { server, port: bound.port });
   }
   return {
     kind: 'ok',
     servers: {
-      metricsPort: portOf(servers.get('metrics')),
-      healthPort: portOf(servers.get('health')),
+      metricsPort: servers.get('metrics')?.port,
+      healthPort: servers.get('health')?.port,
       async stop() {
-        await Promise.all([...servers.values()].map(close));
+        await Promise.all([...servers.values()].map(({ server }) => stopServer(server)));
       },
     },
   };
@@ -124,47 +116,4 @@ function closed(app: Express, log: Log): Express {
     response.status(500).type('text/plain').send('error\n');
   });
   return app;
-}
-
-async function listen(app: Express, { host, port }: ListenAddress): Promise<Started> {
-  const server = createServer({ requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs }, app);
-  server.maxConnections = maxConnections;
-  server.listen(port, host);
-  try {
-    await once(server, 'listening');
-    return { kind: 'ok', server };
-  } catch (error) {
-    return { kind: 'failed', message: reasonOf(error) };
-  }
-}
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  switch (code) {
-    case 'EADDRINUSE':
-      return 'another process listens there';
-    case 'EACCES':
-      return 'this user may not listen there';
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return 'this machine has no such address';
-    default:
-      return error instanceof Error ? error.message : 'unknown error';
-  }
-}
-
-async function close(server: Server): Promise<void> {
-  const ended = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  await ended;
-}
-
-function portOf(server: Server | undefined): number | undefined {
-  const address = server?.address();
-  return isAddress(address) ? address.port : undefined;
-}
-
-function isAddress(address: string | AddressInfo | null | undefined): address is AddressInfo {
-  return typeof address === 'object' && address !== null;
 }
