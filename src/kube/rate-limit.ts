@@ -6,9 +6,6 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** The limit of remote providers when their spec states none. */
-export const remoteRateLimit = { qps: 20, burst: 30 } as const satisfies RateLimit;
-
 /** Makes a function that resolves when the next call may start, in the order it was asked. */
 export function rateLimiter(limit: RateLimit, clock: Clock): (signal: AbortSignal) => Promise<void> {
   // The time at which the bucket would be full again; each call moves it by one token.

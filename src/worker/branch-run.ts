@@ -14,6 +14,7 @@ import {
 } from '../core/folder/index.ts';
 import { describeObject, type ObjectId } from '../core/identity.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { KustomizeOptions } from '../core/kustomize/index.ts';
 import { documentAt, hasDocument } from '../core/plan/document-at.ts';
 import type { Sealer } from '../core/sealed/index.ts';
 import type { Access } from '../git/credentials.ts';
@@ -299,9 +300,10 @@ export class BranchRun implements BranchActions {
     commit: string,
     object: { id: ObjectId; namespaced: boolean },
     sealer?: Sealer,
+    kustomize?: KustomizeOptions,
   ): Promise<JsonObject | undefined> {
     const tree = await this.#treeAt(commit);
-    return tree === undefined ? undefined : documentAt(tree, folder, object, this.cache, sealer);
+    return tree === undefined ? undefined : documentAt(tree, folder, object, this.cache, sealer, kustomize);
   }
 
   /** Whether Git has a document of an object of a target at a commit, readable or not. */
@@ -309,9 +311,10 @@ export class BranchRun implements BranchActions {
     folder: string,
     commit: string,
     object: { id: ObjectId; namespaced: boolean },
+    kustomize?: KustomizeOptions,
   ): Promise<boolean> {
     const tree = await this.#treeAt(commit);
-    return tree !== undefined && hasDocument(tree, folder, object, this.cache);
+    return tree !== undefined && hasDocument(tree, folder, object, this.cache, kustomize);
   }
 
   /** Whether the remote's branch, as last seen, holds a commit. */

@@ -16,22 +16,3 @@ export interface MirrorCounts {
   /** An applier's own write was told from edits. */
   applied(target: TargetKey, verdict: 'echo' | 'collision'): void;
 }
-
-/** Counts nothing. */
-export const uncounted: MirrorCounts = {
-  branch: () => ({
-    pushed: () => undefined,
-    fetched: () => undefined,
-    committed: () => undefined,
-    documents: () => undefined,
-    placed: () => undefined,
-    refused: () => undefined,
-    commitFailed: () => undefined,
-    queued: () => undefined,
-  }),
-  event: () => undefined,
-  handled: () => undefined,
-  settled: () => undefined,
-  sealed: () => undefined,
-  applied: () => undefined,
-};

@@ -2,6 +2,7 @@
  * Runs what the controllers ask for: one repository per remote, one branch run per branch, one target run per GitTarget,
  * and its streams. Starts and stops are serialised per target; one that cannot start never holds up another.
  */
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TargetKey } from '../core/branch/state.ts';
 import { createRenderCache, type KustomizeOptions } from '../core/kustomize/index.ts';
@@ -38,7 +39,7 @@ const waitingRefreshMs = 10_000;
 /** A target whose start failed is tried again after this. */
 const restartMs = 5_000;
 /** Objects of kustomize builds that are kept, all targets together. */
-const renderedObjects = 5_000;
+const renderedObjects = 50_000;
 /** Time to publish what a removed target left. */
 const farewellMs = 20_000;
 
@@ -67,8 +68,10 @@ class RunningMirror implements Mirror {
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#repositories = new Repositories(options);
+    const scratch = join(options.dataDir, 'kustomize');
+    mkdirSync(scratch, { recursive: true, mode: 0o700 });
     this.#kustomize = {
-      render: createKustomize({ program: options.kustomize }),
+      render: createKustomize({ program: options.kustomize, scratch }),
       cache: createRenderCache(renderedObjects),
     };
     this.#isSensitive = isSensitiveType(options.sensitiveResources);
@@ -242,8 +245,10 @@ class RunningMirror implements Mirror {
       mask,
       sealerFor,
       kustomize: this.#kustomize,
-      documentAt: (commit, object, sealer) => branch.documentAt(target.spec.path, commit, object, sealer),
-      hasDocumentAt: (commit, object) => branch.hasDocumentAt(target.spec.path, commit, object),
+      documentAt: (commit, object, sealer) =>
+        branch.documentAt(target.spec.path, commit, object, sealer, this.#kustomize),
+      hasDocumentAt: (commit, object) =>
+        branch.hasDocumentAt(target.spec.path, commit, object, this.#kustomize),
       isPublished: (commit) => branch.isPublished(commit),
       tip: () => branch.observation().tip,
       hasCommit: (commit) => repository.reader.hasCommit(commit),

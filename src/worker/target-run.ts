@@ -172,7 +172,7 @@ export class TargetRun {
       crds: await this.#options.facts.crds(this.#spec.collections),
       isSensitive: (id) => this.isSensitive(id),
       adoptsUnread: true,
-      kustomize: { ...this.#options.kustomize, isApplied: this.hasApplier },
+      kustomize: this.#options.kustomize,
       ...(this.#sealer === undefined ? {} : { sealer: this.#sealer }),
       resourceOf: (apiVersion, kind) => this.#resourceOf(parseApiVersion(apiVersion).group, kind),
       bootstrap: true,

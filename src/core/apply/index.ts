@@ -15,7 +15,6 @@ export {
   openWindow,
   revisionsApplied,
   type SeenWrite,
-  sweep,
   takeMark,
   type WriteVerdict,
 } from './book.ts';

@@ -2,7 +2,6 @@
 export {
   type Discovery,
   type FailedGroup,
-  groupVersionKey,
   type Origin,
   resourceKey,
   type ServedResource,

@@ -8,7 +8,7 @@
 export { type BootstrapFile, bootstrapFiles, sopsConfig } from './bootstrap.ts';
 export { type CachedFile, createIndexCache, type IndexCache } from './cache.ts';
 export { compareText, type FolderIndex, indexFolder, type UnclearFile } from './folder-index.ts';
-export { type IgnoreRules, ignoreNothing, readIgnoreFile } from './ignore.ts';
+export type { IgnoreRules } from './ignore.ts';
 export type { IndexedDocument, IndexedFile, Skipped } from './indexed-file.ts';
 export { type FolderLayout, folderLayout } from './layout.ts';
 export { documentsNamed, findDocument, isAutoscaled, type Lookup } from './lookup.ts';
@@ -26,8 +26,6 @@ export {
   checkPath,
   type PathCheck,
   type PathScope,
-  pathScope,
-  pathShapeProblem,
 } from './path.ts';
 export {
   type Placed,
@@ -36,7 +34,7 @@ export {
   placeDocument,
   validatePlacement,
 } from './placement.ts';
-export { ignoreFileName, type Role, roleOf } from './role.ts';
+export { type Role, roleOf } from './role.ts';
 export {
   baseName,
   type FileMode,

@@ -2,7 +2,7 @@
  * The gate: may an applier write a revision over what is live? Decides open, superseded or closed from facts; it asks
  * nobody and remembers nothing. The worker's gate desk gathers the facts and calls it.
  */
-export { type Coverage, coverageOf, mayClose } from './coverage.ts';
+export { type Coverage, coverageOf } from './coverage.ts';
 export {
   type Closed,
   type ClosedReason,

@@ -9,11 +9,9 @@ export { type Intent, type IntentInput, intentOf } from './intent.ts';
 export {
   type FieldOwner,
   type FieldOwnership,
-  fieldOwners,
   knownAppliers,
   type ManagerRules,
   type Role,
-  roleOf,
 } from './managers.ts';
 export type { Notice, NoticeCode } from './notice.ts';
 export { formatPath } from './path.ts';

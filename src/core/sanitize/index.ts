@@ -8,4 +8,4 @@ export { digest } from './digest.ts';
 export { neverMirrored } from './never.ts';
 export { type ApplierOwner, applierOwner } from './owner.ts';
 export { isTerminating, sanitize } from './sanitize.ts';
-export { holdsUnowned, isUnowned, unownedFields } from './unowned.ts';
+export { holdsUnowned, isUnowned } from './unowned.ts';

@@ -39,15 +39,6 @@ const specFields: Readonly<Record<string, readonly string[]>> = {
   PersistentVolumeClaim: ['volumeName'],
 };
 
-/** The deny list as data, for documentation and status pages. Prefixes end in a slash. */
-export const unownedFields = {
-  topLevel: ['status'],
-  metadata: 'everything but name, namespace, labels and annotations',
-  labels: labelPrefixes,
-  annotations: [...annotationPrefixes, ...annotationKeys],
-  spec: specFields,
-} as const;
-
 export function isUnownedLabel(key: string): boolean {
   return labelPrefixes.some((prefix) => key.startsWith(prefix));
 }
