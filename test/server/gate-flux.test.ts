@@ -55,6 +55,8 @@ class Scene {
   descends = false;
   withheld = 0;
   ready = true;
+  /** The desk does not answer. */
+  silent = false;
   readonly door: FluxDoor;
 
   constructor() {
@@ -85,6 +87,7 @@ class Scene {
       desk: {
         ask: async (question, { appliers }) => {
           this.asked.push({ question, appliers });
+          if (this.silent) await new Promise(() => undefined);
           const open = this.answer.decision === 'open' && this.answer.covered;
           return {
             answer: this.answer,
@@ -269,6 +272,17 @@ describe('the door of Flux', () => {
     assert.deepEqual(scene.stamped, ['kustomizations/web']);
     assert.deepEqual(scene.clock.waiting(), []);
     assert.equal(scene.windows.length, 0, 'looking again opens no apply window');
+  });
+
+  it('is locked in time when nothing answers, and looks again by itself', async () => {
+    const scene = await Scene.started();
+    scene.silent = true;
+    const deciding = scene.decide();
+    await settle();
+    scene.clock.advance(17_000);
+    const answer = await deciding;
+    assert.match('message' in answer ? answer.message : '', /Deadline: no answer in time/);
+    assert.deepEqual(scene.clock.waiting(), [2_000]);
   });
 
   it('looks again soon when something may have opened', async () => {
