@@ -6,15 +6,10 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 const jobs = Math.max(2, Math.min(4, availableParallelism()));
-const args = [
-  '--parallel',
-  '--jobs',
-  String(jobs),
-  '--reporter',
-  'test/reporter.cjs',
-  ...process.argv.slice(2),
-];
-const mocha = spawn('mocha', args, { stdio: 'inherit' });
+const given = process.argv.slice(2);
+const patterns = given.length > 0 ? given : ['test/**/*.test.ts'];
+const options = ['--parallel', '--jobs', String(jobs), '--reporter', 'test/reporter.cjs'];
+const mocha = spawn('mocha', [...options, ...patterns], { stdio: 'inherit' });
 mocha.on('error', (error) => {
   console.error(`mocha could not be started: ${error.message}; run "make test", which installs it`);
   process.exit(2);
