@@ -66,6 +66,8 @@ async function run(config: Config): Promise<number> {
   const lead = () => {
     leading ??= start(cluster.client, config, metrics, log);
   };
+  // Everything is published and nothing runs any more: giving the Lease back is no loss.
+  let steppingDown = false;
   const election = new LeaseElection({
     client: cluster.client,
     namespace: config.namespace,
@@ -76,6 +78,7 @@ async function run(config: Config): Promise<number> {
       lead();
     },
     onLost() {
+      if (steppingDown) return;
       // Another replica may write from now on: nothing of ours may go out any more, so the process ends at once.
       log.error({ identity }, 'leadership is lost; this replica stops and starts anew as a follower');
       process.exit(1);
@@ -92,6 +95,7 @@ async function run(config: Config): Promise<number> {
 
   await ended.promise;
   const unpublished = leading === undefined ? 0 : await stop(leading, config, log);
+  steppingDown = true;
   if (config.leaderElect) await election.stop();
   await Promise.all([listening.servers.stop(), doors.stop()]);
   await cluster.client.close();

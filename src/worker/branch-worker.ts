@@ -43,7 +43,9 @@ export class BranchWorker {
   readonly #waiting: { readonly target: TargetKey | undefined; readonly resume: () => void }[] = [];
   /** Targets whose streams shall end: they must not wait for the remote. */
   readonly #unpressed = new Map<TargetKey, number>();
-  readonly #running = new Set<Promise<void>>();
+  readonly #jobs = new Set<Promise<void>>();
+  /** What follows from jobs that are done. */
+  readonly #background = new Set<Promise<void>>();
   #state: BranchState;
   #feeding = false;
   #wake: (() => void) | undefined;
@@ -110,15 +112,23 @@ export class BranchWorker {
     });
   }
 
-  /** Publishes what it can until the deadline. Resolves with the number of writes that are not published. */
+  /**
+   * Publishes what it can until the deadline. Resolves with the number of writes that are not published. A job that hangs
+   * beyond the deadline is left alone; whoever closes the repository ends it.
+   */
   async stop(deadlineAt: number): Promise<number> {
     if (this.#state.stopped) return this.#state.queue.length;
     const unpublished = await new Promise<number>((resolve) => {
       this.#stopped = resolve;
       this.feed({ kind: 'stop', deadlineAt });
     });
-    await Promise.all(this.#running);
+    await Promise.all(this.#background);
     return unpublished;
+  }
+
+  /** Resolves once nothing of a stopped worker touches the repository any more. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#jobs);
   }
 
   #carryOut(effect: Effect): void {
@@ -133,13 +143,13 @@ export class BranchWorker {
         this.#push(effect.tip, effect.expected, effect.target);
         break;
       case 'confirmed':
-        this.#background(
+        this.#afterwards(
           this.#actions.confirmed(effect.writes, effect.tip),
           'could not record what is published',
         );
         break;
       case 'rewritten':
-        this.#background(
+        this.#afterwards(
           this.#actions.rewritten(effect.previous, effect.tip),
           'could not review lost commits',
         );
@@ -208,16 +218,12 @@ export class BranchWorker {
         this.feed(broken(error instanceof Error ? error.message : String(error)));
       },
     );
-    this.#track(done);
+    track(this.#jobs, done);
   }
 
-  #background(work: Promise<void>, what: string): void {
-    this.#track(work.catch((error: unknown) => this.#log.error({ err: error }, what)));
-  }
-
-  #track(work: Promise<void>): void {
-    this.#running.add(work);
-    void work.finally(() => this.#running.delete(work));
+  #afterwards(work: Promise<void>, what: string): void {
+    const done = work.catch((error: unknown) => this.#log.error({ err: error }, what));
+    track(this.#background, done);
   }
 
   #wakeAt(at: number): void {
@@ -237,4 +243,9 @@ export class BranchWorker {
       else one.resume();
     }
   }
+}
+
+function track(set: Set<Promise<void>>, work: Promise<void>): void {
+  set.add(work);
+  void work.finally(() => set.delete(work));
 }

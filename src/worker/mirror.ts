@@ -329,6 +329,7 @@ class RunningMirror implements Mirror {
     this.#branches.delete(branchKey);
     this.#users.delete(branchKey);
     await branch.worker.stop(this.#options.clock.now() + farewellMs);
+    await branch.worker.ended();
   }
 
   /** A replaced client takes what was read through it along. */

@@ -25,8 +25,8 @@ export interface World {
   readonly cluster: ControlPlane;
   readonly git: GitServer;
   readonly folder: Folder;
-  /** Starts a sidecar on the world's data folder; only one at a time. */
-  start(flags?: readonly string[]): Promise<Sidecar>;
+  /** Starts a sidecar on the world's data folder; only one at a time. With `elect` it takes part in the election. */
+  start(flags?: readonly string[], options?: { readonly elect?: boolean }): Promise<Sidecar>;
   /** Applies manifests, given as text or objects; fails with kubectl's words. */
   apply(manifests: string | readonly object[], args?: readonly string[]): Promise<void>;
   kubectl(...args: string[]): Promise<string>;
@@ -47,7 +47,7 @@ export async function startWorld(options: { readonly git?: GitServerOptions } = 
     if (applied.code !== 0) throw new Error(`kubectl apply: ${applied.stderr}`);
   }
 
-  async function start(flags: readonly string[] = []): Promise<Sidecar> {
+  async function start(flags: readonly string[] = [], { elect = false } = {}): Promise<Sidecar> {
     const [healthPort, metricsPort] = [await freePort(), await freePort()];
     const logFile = join(folder.path, `sidecar-${starts++}.log`);
     mkdirSync(join(folder.path, 'data'), { recursive: true });
@@ -63,7 +63,12 @@ export async function startWorld(options: { readonly git?: GitServerOptions } = 
           '--metrics-bind-address',
           `127.0.0.1:${metricsPort}`,
         ],
-        ...['--insecure-allow-git-http', '--no-leader-elect', '--artifact-bind-address', '0'],
+        ...[
+          '--insecure-allow-git-http',
+          ...(elect ? [] : ['--no-leader-elect']),
+          '--artifact-bind-address',
+          '0',
+        ],
         ...flags,
       ],
       { stdio: ['ignore', 'ignore', 'pipe'] },
