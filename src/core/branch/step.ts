@@ -31,6 +31,8 @@ import {
 
 /** Compare-and-swap refusals in a row before we wait (api reference 2.5). */
 export const pushAttempts = 3;
+/** Edits that keep coming join the next push for so long; then what is committed goes out without them. */
+const pushPatienceMs = 1_000;
 /** Wait after a failed cycle, doubling up to the maximum while anything is pending. */
 export const retryFirstMs = 5_000;
 export const retryMaxMs = 300_000;
@@ -289,7 +291,8 @@ function startJob(state: BranchState, now: number, effects: Effect[]): BranchSta
   }
   const unplannedWrites = state.queue.filter((write) => write.commit === undefined);
   const tip = lastCommit(state.queue);
-  if (unplannedWrites.length > 0) {
+  const isLate = state.queue.some(({ commit, decidedAt }) => commit && now - decidedAt >= pushPatienceMs);
+  if (unplannedWrites.length > 0 && !isLate) {
     effects.push({ kind: 'commit', base: tip ?? state.base.tip, writes: unplannedWrites });
     return { ...state, running: 'commit' };
   }

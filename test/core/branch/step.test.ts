@@ -114,6 +114,19 @@ describe('a branch with window 0s', () => {
     assert.equal(find(run.commit(), 'push').tip, 'c3');
   });
 
+  it('pushes what is committed although edits keep coming faster than they can be committed', () => {
+    const run = new Run();
+    run.edit('web');
+    for (let count = 0; count < 5; count += 1) {
+      run.edit(`other-${count}`);
+      run.now += 300;
+      run.commit();
+      if (run.state.running === 'push') break;
+    }
+    assert.equal(run.state.running, 'push');
+    assert.ok(run.state.queue.some((write) => write.commit === undefined));
+  });
+
   it('confirms a write that changed nothing only behind the writes before it', () => {
     const run = new Run();
     run.edit('web');
