@@ -5,7 +5,8 @@ import type { BranchCounts } from '../worker/branch-counts.ts';
 import type { MirrorCounts } from '../worker/counts.ts';
 import type { MirrorSpec } from '../worker/mirror-spec.ts';
 
-export function mirrorCounts(metrics: Metrics): MirrorCounts {
+/** @param settled called after each snapshot */
+export function mirrorCounts(metrics: Metrics, settled: () => void): MirrorCounts {
   return {
     branch: (spec) => branchCounts(metrics, spec),
     event(target, { group, version, resource }, outcome) {
@@ -23,6 +24,7 @@ export function mirrorCounts(metrics: Metrics): MirrorCounts {
       metrics.observe('watch_event_handling_seconds', { group, version, resource }, durationMs / 1000);
     },
     settled(target, { group, version, resource }, { durationMs, via }) {
+      settled();
       metrics.observe('watch_replay_duration_seconds', { group, version, resource }, durationMs / 1000);
       const mode = via === 'pages' ? 'list_fallback' : 'replay';
       metrics.count('watch_recovery_total', { ...targetLabels(target), group, resource, mode });

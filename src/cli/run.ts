@@ -11,6 +11,7 @@ import { createLog, type Log } from '../telemetry/log.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createMirror } from '../worker/mirror.ts';
 import type { Mirror } from '../worker/mirror-spec.ts';
+import { garbageCollector } from './collect-garbage.ts';
 import { controlCluster } from './control-cluster.ts';
 import { type Doors, openDoors, startDoors } from './doors.ts';
 import { mirrorCounts } from './mirror-counts.ts';
@@ -122,7 +123,7 @@ function start(kube: KubeClient, config: Config, metrics: Metrics, log: Log): Le
     sensitiveResources: config.additionalSensitiveResources,
     sops: config.sops,
     kustomize: config.kustomize,
-    counts: mirrorCounts(metrics),
+    counts: mirrorCounts(metrics, garbageCollector(systemClock)),
   });
   const controllers = startControllers({ kube, config, mirror, log, metrics, clock: systemClock, version });
   const doors = openDoors({ kube, config, mirror, controllers, metrics, log, clock: systemClock });

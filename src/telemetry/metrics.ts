@@ -29,6 +29,7 @@ type Any = Counter | Gauge | Histogram;
 
 interface Series {
   readonly metric: Any;
+  readonly labels: readonly string[];
   readonly known: Map<string, Readonly<Record<string, string>>>;
 }
 
@@ -40,7 +41,7 @@ export function createMetrics(options: { readonly process: boolean }): Metrics {
   const rows: [string, MetricRow][] = Object.entries(metricsTable);
   for (const [name, row] of rows) {
     const metric = create(registry, `${metricPrefix}${name}`, row);
-    metrics.set(name, { metric, known: new Map() });
+    metrics.set(name, { metric, labels: row.labels, known: new Map() });
   }
 
   return {
@@ -74,7 +75,10 @@ export function createMetrics(options: { readonly process: boolean }): Metrics {
   function find(name: MetricName, labels: Readonly<Partial<Record<string, string>>>) {
     const entry = metrics.get(name);
     const series = bounded(labels);
-    entry?.known.set(JSON.stringify(Object.entries(series).sort()), series);
+    if (entry !== undefined) {
+      const key = entry.labels.map((label) => series[label]).join('\u0000');
+      if (!entry.known.has(key)) entry.known.set(key, series);
+    }
     return { metric: entry?.metric, series };
   }
 }

@@ -58,7 +58,8 @@ export function gatherSnapshot(
   const key = windowKey(target, collection);
   const window = ready.snapshots.get(key) ?? openWindow(target, 'snapshot', noAuthor, at);
   const next = { ...ready, snapshots: new Map(ready.snapshots).set(key, put(window, change, at)) };
-  return heldBytes(next) > next.byteCap ? closeSnapshot(next, at, target, collection) : next;
+  // At half the cap, so that the stream goes on while the first half is planned and pushed.
+  return heldBytes(next) > next.byteCap / 2 ? closeSnapshot(next, at, target, collection) : next;
 }
 
 /** An object that gathers elsewhere is decided there first: writes of one object keep the order they came in. */
