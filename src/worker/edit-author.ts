@@ -18,8 +18,9 @@ function newestManagers(object: JsonObject): string[] {
   const own = entries.filter((entry) => entry.subresource !== 'status');
   const times = own.map((entry) => (typeof entry.time === 'string' ? entry.time : ''));
   const newest = times.toSorted().at(-1);
+  // `kubectl scale` leaves an entry without a time: it may be the newest, so it is named beside it.
   const names = own.flatMap((entry, index) =>
-    times[index] === newest && typeof entry.manager === 'string' ? [entry.manager] : [],
+    ['', newest].includes(times[index]) && typeof entry.manager === 'string' ? [entry.manager] : [],
   );
   return [...new Set(names)].sort().slice(0, managerLimit);
 }
