@@ -1,11 +1,8 @@
-/** `check FILE…`: judges manifests of our kinds without a cluster, and names the new spelling of an old one. */
-import { readFile, stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { BadInput, reasonOf } from './bad-input.ts';
-import { callerPath } from './caller-path.ts';
+import { BadInput } from './bad-input.ts';
 import { type Checked, type CheckProblem, checkText } from './check-text.ts';
+import { inputText } from './input-text.ts';
 
-const maxInputBytes = 64 * 1024 * 1024;
 const exitCode = { fine: 0, badInput: 2 } as const;
 
 /** The command for `main.ts`. It sets `process.exitCode`: 0 when nothing is wrong, 2 when something is. */
@@ -25,7 +22,7 @@ async function runCheck(files: readonly string[], output: 'text' | 'json'): Prom
   const results: Checked[] = [];
   try {
     // One after the other: standard input can be read once.
-    for (const file of files) results.push(checkText(file, await textOf(file)));
+    for (const file of files) results.push(checkText(file, await inputText(file)));
   } catch (error) {
     if (!(error instanceof BadInput)) throw error;
     process.stderr.write(`check: ${error.message}\n`);
@@ -47,38 +44,4 @@ export function problemLine({ file, line, kind, name, field, problem, fix }: Che
   const where = field === '' ? '' : ` ${field}:`;
   const remedy = fix === undefined ? '' : `; ${fix}`;
   return `${file}:${line}${object}:${where} ${problem}${remedy}`;
-}
-
-async function textOf(file: string): Promise<string> {
-  const bytes = await bytesOf(file);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw new BadInput(`${file}: not UTF-8 text`, { cause: error });
-  }
-}
-
-async function bytesOf(file: string): Promise<Uint8Array> {
-  if (file === '-') return standardInput();
-  try {
-    const path = callerPath(file);
-    const { size } = await stat(path);
-    if (size > maxInputBytes) throw new BadInput(`${file}: larger than ${maxInputBytes} bytes`);
-    return await readFile(path);
-  } catch (error) {
-    if (error instanceof BadInput) throw error;
-    throw new BadInput(`${file}: ${reasonOf(error)}`, { cause: error });
-  }
-}
-
-async function standardInput(): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of process.stdin) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
-    if (size > maxInputBytes) throw new BadInput(`-: larger than ${maxInputBytes} bytes`);
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks);
 }

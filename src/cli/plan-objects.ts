@@ -1,13 +1,12 @@
 /** Kubernetes objects from files a person names: YAML with several documents, JSON, lists, standard input. */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identify } from '../core/identity.ts';
 import { isObject, type Json, type JsonObject, parseJson } from '../core/json.ts';
 import { readDocuments } from '../core/yaml/index.ts';
 import { BadInput, reasonOf } from './bad-input.ts';
 import { callerPath } from './caller-path.ts';
-
-const maxInputBytes = 256 * 1024 * 1024;
+import { inputText } from './input-text.ts';
 
 export interface ObjectFile {
   /** As the person wrote it; `-` is standard input. */
@@ -41,7 +40,7 @@ export async function readObjectFolder(folder: string): Promise<JsonObject[]> {
 
 /** The values of a file, empty documents left out. */
 export async function readValues(file: string): Promise<Json[]> {
-  const text = textOf(file, await bytesOf(file));
+  const text = await inputText(file);
   if (file.endsWith('.json') || isJson(text)) return [jsonOf(file, text)];
   return readDocuments(text).flatMap((document) => {
     if (document.kind === 'empty') return [];
@@ -49,39 +48,6 @@ export async function readValues(file: string): Promise<Json[]> {
       throw new BadInput(`${file}: line ${document.line}: ${document.message}`);
     return [document.value];
   });
-}
-
-async function bytesOf(file: string): Promise<Uint8Array> {
-  try {
-    if (file === '-') return await standardInput();
-    const path = callerPath(file);
-    const { size } = await stat(path);
-    if (size > maxInputBytes) throw new BadInput(`${file}: larger than ${maxInputBytes} bytes`);
-    return await readFile(path);
-  } catch (error) {
-    if (error instanceof BadInput) throw error;
-    throw new BadInput(`${file}: ${reasonOf(error)}`, { cause: error });
-  }
-}
-
-async function standardInput(): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of process.stdin) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
-    if (size > maxInputBytes) throw new BadInput(`-: larger than ${maxInputBytes} bytes`);
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks);
-}
-
-function textOf(file: string, bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw new BadInput(`${file}: not UTF-8 text`, { cause: error });
-  }
 }
 
 /** YAML flow maps start with a brace, too, so only what parses as JSON is JSON. */
