@@ -1,7 +1,9 @@
 /** Who made a live edit, as far as the object itself tells: the newest entries of its managedFields (proof: managedFields). */
 import type { Author } from '../core/branch/state.ts';
+import { knownAppliers } from '../core/intent/managers.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 
+const appliers: ReadonlySet<string> = new Set(Object.values(knownAppliers).flat());
 /** Managers named in one commit at most; a fight of controllers must not fill the message. */
 const managerLimit = 8;
 
@@ -18,9 +20,13 @@ function newestManagers(object: JsonObject): string[] {
   const own = entries.filter((entry) => entry.subresource !== 'status');
   const times = own.map((entry) => (typeof entry.time === 'string' ? entry.time : ''));
   const newest = times.toSorted().at(-1);
-  // `kubectl scale` leaves an entry without a time: it may be the newest, so it is named beside it.
-  const names = own.flatMap((entry, index) =>
-    ['', newest].includes(times[index]) && typeof entry.manager === 'string' ? [entry.manager] : [],
-  );
+  const named = (time: string | undefined) =>
+    own.flatMap((entry, index) =>
+      times[index] === time && typeof entry.manager === 'string' ? [entry.manager] : [],
+    );
+  const people = named(newest).filter((manager) => !appliers.has(manager));
+  // `kubectl scale` leaves an entry without a time. Where else only an applier is newest, that one made the edit.
+  const timeless = people.length > 0 ? [] : named('');
+  const names = people.length > 0 ? people : timeless.length > 0 ? timeless : named(newest);
   return [...new Set(names)].sort().slice(0, managerLimit);
 }
