@@ -58,8 +58,9 @@ export function gatherSnapshot(
   const key = windowKey(target, collection);
   const window = ready.snapshots.get(key) ?? openWindow(target, 'snapshot', noAuthor, at);
   const next = { ...ready, snapshots: new Map(ready.snapshots).set(key, put(window, change, at)) };
-  // At half the cap, so that the stream goes on while the first half is planned and pushed.
-  return heldBytes(next) > next.byteCap / 2 ? closeSnapshot(next, at, target, collection) : next;
+  // At half the cap of its own, so that the stream goes on while the first half is planned and pushed.
+  const full = (next.snapshots.get(key)?.bytes ?? 0) > next.byteCap / 2 || heldBytes(next) > next.byteCap;
+  return full ? closeSnapshot(next, at, target, collection) : next;
 }
 
 /** An object that gathers elsewhere is decided there first: writes of one object keep the order they came in. */

@@ -491,3 +491,17 @@ describe('a branch that ends', () => {
     assert.deepEqual(kinds(effects), ['fetch']);
   });
 });
+
+describe('a snapshot larger than half the byte cap', () => {
+  // What an earlier half holds in the queue once counted against the next window, and every object became a commit.
+  it('is decided in halves, not object by object', () => {
+    const run = new Run({ byteCap: 2_000 });
+    for (let at = 0; at < 18; at += 1) {
+      run.feed({ kind: 'snapshot', target, collection: 'c', change: change(`web-${at}`) });
+    }
+    assert.deepEqual(
+      run.state.queue.map((write) => write.changes.length),
+      [11],
+    );
+  });
+});
