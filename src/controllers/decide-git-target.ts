@@ -26,6 +26,8 @@ export interface TargetFacts {
   readonly kubeProvider: { readonly name: string; readonly ready: boolean; readonly message: string };
   readonly reach: Reachability;
   readonly collections: readonly WatchedCollection[];
+  /** False while rules may be missing because they cannot be read. */
+  readonly rulesKnown: boolean;
   /** The workers were asked to run it. */
   readonly running: boolean;
   readonly observation: TargetObservation | undefined;
@@ -120,9 +122,10 @@ function encryptionGate(sealing: SealingState): Gate {
   }
 }
 
-function streamsGate({ collections, observation, before, running }: TargetFacts): Gate {
+function streamsGate({ collections, observation, before, running, rulesKnown }: TargetFacts): Gate {
   const observed = running ? observation?.streams : undefined;
-  const { reason, message } = streamsFinding(collections, observed, findCondition(before, 'StreamsRunning'));
+  const last = findCondition(before, 'StreamsRunning');
+  const { reason, message } = streamsFinding(collections, observed, last, rulesKnown);
   return gate('StreamsRunning', reason, message);
 }
 

@@ -59,6 +59,7 @@ export async function reconcileGitTarget(context: Context, key: string): Promise
     },
     reach: view.cluster?.reach ?? { reason: 'AwaitingDiscovery', message: 'the cluster was not asked yet' },
     collections,
+    rulesKnown: store.rulesKnown,
     running,
     observation,
     before: target.status?.conditions ?? [],

@@ -111,6 +111,11 @@ export class Store {
     return undefined;
   }
 
+  /** The rules that are known are all there are: unknown is not empty. */
+  get rulesKnown(): boolean {
+    return !this.#blocked.has('WatchRule') && !this.#blocked.has('ClusterWatchRule');
+  }
+
   get<Kind extends KindName>(kind: Kind, key: string): Objects[Kind] | undefined {
     return this.#objects[kind].get(key);
   }
@@ -210,13 +215,19 @@ export class Store {
   #onStream(name: string, state: StreamState): void {
     const { log, onState } = this.#options;
     if (state.phase !== 'blocked') {
-      this.#blocked.delete(name);
+      if (this.#blocked.delete(name) && state.phase === 'streaming') this.#answersAgain();
       return;
     }
     this.#blocked.set(name, state);
     const problem = state.reason === 'NotServed' ? missingCrds(name) : state.message;
     log.warn({ kind: name, reason: state.reason, problem }, 'a kind cannot be read at present');
     onState();
+  }
+
+  /** One kind is read again: the others need not wait for their own next try, else a new target would lack its rules. */
+  #answersAgain(): void {
+    for (const [name, { reason }] of this.#blocked)
+      if (reason === 'Unreachable') this.#streams.get(name)?.hurry();
   }
 }
 

@@ -50,12 +50,18 @@ export function streamsStatus(
   };
 }
 
-/** @param before the condition as it is, to tell a first snapshot from a later one */
+/**
+ * @param before the condition as it is, to tell a first snapshot from a later one
+ * @param rulesKnown whether the rules can be read at present: what may be missing from `wanted` is not nothing
+ */
 export function streamsFinding(
   wanted: readonly WatchedCollection[],
   observed: readonly StreamObservation[] | undefined,
   before: Condition | undefined,
+  rulesKnown = true,
 ): StreamsFinding {
+  if (wanted.length === 0 && !rulesKnown)
+    return { reason: 'NotReady', message: 'the rules cannot be read at present' };
   if (wanted.length === 0) return { reason: 'NoResolvedTypes', message: 'no resource has to be watched' };
   if (observed === undefined) return { reason: 'NotReady', message: 'the streams are not started yet' };
   const states = statesOf(wanted, observed);

@@ -71,6 +71,7 @@ export class CollectionStream {
   #brokenWatchLists = 0;
   #openedAt: number | undefined;
   #resyncWanted = false;
+  #pausing = false;
 
   constructor(options: StreamOptions) {
     this.collection = options.collection;
@@ -109,6 +110,13 @@ export class CollectionStream {
     this.#attempt.abort();
   }
 
+  /** Ends the wait for the next attempt: somebody knows that the server answers again. */
+  hurry(): void {
+    if (!this.#pausing) return;
+    this.#backoff = noBackoff;
+    this.#attempt.abort();
+  }
+
   async #loop(): Promise<void> {
     while (!this.#stopped.signal.aborted) {
       if (this.#resyncWanted) {
@@ -119,7 +127,7 @@ export class CollectionStream {
       const delay = Math.max(delayMs(this.#backoff, this.#random()), this.#leastDelayMs);
       this.#leastDelayMs = 0;
       this.#attempt = new AbortController();
-      if (delay > 0) await pause(this.#clock, delay, this.#attempt.signal);
+      if (delay > 0) await this.#pause(delay);
       if (this.#attempt.signal.aborted) continue;
       this.#openedAt = undefined;
       try {
@@ -130,6 +138,12 @@ export class CollectionStream {
         this.#attempt.abort();
       }
     }
+  }
+
+  async #pause(delay: number): Promise<void> {
+    this.#pausing = true;
+    await pause(this.#clock, delay, this.#attempt.signal);
+    this.#pausing = false;
   }
 
   async #connect(signal: AbortSignal): Promise<SessionEnd> {

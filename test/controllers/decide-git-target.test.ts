@@ -40,6 +40,7 @@ const fine: TargetFacts = {
   kubeProvider: { name: 'default', ready: true, message: '' },
   reach: { reason: 'LocalCluster', message: '' },
   collections: [maps],
+  rulesKnown: true,
   running: true,
   observation: live,
   before: [],
@@ -85,6 +86,11 @@ describe('the conditions of a GitTarget', () => {
       'no rules',
       { collections: [], ...seen({ streams: [] }) },
       { Ready: 'True/Succeeded', StreamsRunning: 'True/NoResolvedTypes' },
+    ],
+    [
+      'no rules, but they cannot be read at present',
+      { collections: [], rulesKnown: false, ...seen({ streams: [] }) },
+      { Ready: 'Unknown/NotReady', StreamsRunning: 'Unknown/NotReady' },
     ],
     [
       'not valid: nothing else is claimed',

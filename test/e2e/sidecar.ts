@@ -201,7 +201,7 @@ export function mirrorObjects(
   ];
 }
 
-/** Waits until the GitTarget says that everything runs. */
+/** Waits until the GitTarget says that everything runs, and that there is something to run: a target may be seen before its rule. */
 export async function ready(world: World, name: string, timeoutMs = 30_000): Promise<void> {
   await until(
     `GitTarget ${name} is Ready`,
@@ -210,8 +210,8 @@ export async function ready(world: World, name: string, timeoutMs = 30_000): Pro
       const condition = (type: string) =>
         target.status?.conditions?.find((one: { type: string }) => one.type === type) ?? {};
       const current = target.status?.observedGeneration === target.metadata.generation;
-      if (current && condition('Ready').status === 'True' && condition('StreamsRunning').status === 'True')
-        return true;
+      const streaming = condition('StreamsRunning').reason === 'AllStreamsReady';
+      if (current && condition('Ready').status === 'True' && streaming) return true;
       last = JSON.stringify(target.status?.conditions ?? []);
       return false;
     },

@@ -178,6 +178,20 @@ describe('a collection stream', () => {
     assert.equal(server.requests[1]?.kind, 'watch-list');
   });
 
+  it('tries again without the rest of its wait when told that the server answers', async () => {
+    let broken = true;
+    const { handler, stream, pause } = await start((_request, response) => {
+      if (broken) return sendStatus(response, 503, 'ServiceUnavailable');
+      sendBookmark(response, 9, true);
+    });
+    await pause();
+    broken = false;
+    stream.hurry();
+    await eventually('the snapshot', () => handler.told.includes('streaming'));
+    stream.hurry();
+    assert.equal(handler.snapshots.length, 1, 'a stream that runs is left alone');
+  });
+
   it('tells one thing at a time and waits for the handler', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { handler, stream } = await start(
