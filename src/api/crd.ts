@@ -102,11 +102,14 @@ function immutabilityRule(immutable: ImmutableField) {
 
 export function printerColumns({ columns, conditions }: KindDefinition): PrinterColumn[] {
   const others = Object.keys(conditions).filter((type) => type !== 'Ready');
-  return [
-    ...columns.map((column) => ({ ...column })),
+  const ready: PrinterColumn[] = [
     { name: 'Ready', type: 'string', jsonPath: conditionPath('Ready', 'status') },
     { name: 'Reason', type: 'string', jsonPath: conditionPath('Ready', 'reason') },
     { name: 'Message', type: 'string', jsonPath: conditionPath('Ready', 'message'), priority: 1 },
+  ];
+  return [
+    ...columns.map((column) => ({ ...column })),
+    ...(Object.hasOwn(conditions, 'Ready') ? ready : []),
     ...others.map((type) => ({
       name: type,
       type: 'string' as const,

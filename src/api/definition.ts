@@ -32,6 +32,7 @@ export interface KindDefinition {
   /** Columns of the kind itself; Ready, Reason, Message, conditions and Age are added for every kind. */
   readonly columns: readonly Column[];
   readonly immutable: readonly ImmutableField[];
+  /** Empty for a kind that only carries an answer. */
   readonly conditions: ConditionTable;
   /** The whole object. */
   readonly schema: z.ZodObject<{ apiVersion: z.ZodLiteral<string>; spec: z.ZodType; status: z.ZodType }>;

@@ -8,6 +8,7 @@ import { gitBranchKind } from './git-branch.ts';
 import { gitProviderKind } from './git-provider.ts';
 import { gitTargetKind } from './git-target.ts';
 import { kubeProviderKind } from './kube-provider.ts';
+import { syncGateKind } from './sync-gate.ts';
 import { watchRuleKind } from './watch-rule.ts';
 
 export const kinds: readonly KindDefinition[] = [
@@ -17,6 +18,7 @@ export const kinds: readonly KindDefinition[] = [
   gitTargetKind,
   watchRuleKind,
   clusterWatchRuleKind,
+  syncGateKind,
 ];
 
 export function kindNamed(kind: string): KindDefinition | undefined {

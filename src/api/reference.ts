@@ -1,6 +1,6 @@
 /** Kind definition -> reference page in Markdown: the intro by hand, everything else from the schema and the tables. */
 import { type Json, printJson } from '../core/json.ts';
-import type { ConditionActor, ConditionRow } from './conditions.ts';
+import type { ConditionActor, ConditionRow, ConditionTable } from './conditions.ts';
 import { immutabilityMessage, objectSchemaOf, printerColumns } from './crd.ts';
 import type { KindDefinition } from './definition.ts';
 import { apiVersion } from './group.ts';
@@ -20,9 +20,7 @@ export function referencePage(definition: KindDefinition): { name: string; text:
     ...unchangeable(definition),
     '## Status',
     fieldTable(status),
-    '## Conditions and reasons',
-    'Ready has the reason of the condition that decides it. The last column says who acts.',
-    ...Object.entries(conditions).map(([type, row]) => conditionTable(type, row)),
+    ...conditionTables(conditions),
     '## Columns',
     columnTable(definition),
   ];
@@ -124,6 +122,15 @@ const actors: Readonly<Record<ConditionActor, string>> = {
   'platform-operator': 'platform operator',
   'repository-author': 'repository author',
 };
+
+function conditionTables(conditions: ConditionTable): string[] {
+  if (Object.keys(conditions).length === 0) return [];
+  return [
+    '## Conditions and reasons',
+    'Ready has the reason of the condition that decides it. The last column says who acts.',
+    ...Object.entries(conditions).map(([type, row]) => conditionTable(type, row)),
+  ];
+}
 
 function conditionTable(type: string, { meaning, beside, reasons }: ConditionRow): string {
   const heading = `### ${type}\n\n${meaning}${beside === true ? ' Told beside Ready, not part of it.' : ''}`;
