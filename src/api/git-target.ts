@@ -108,6 +108,15 @@ const status = z
       .describe(
         'Last value of the annotation reconcile.configbutler.ai/flushRequestedAt whose flush is done.',
       ),
+    lastFlush: z
+      .object({
+        outcome: z
+          .enum(['Done', 'Incomplete'])
+          .describe('Done: the remote has every edit that can be written. Incomplete: see the message.'),
+        message: z.string().max(32_768).describe('What was published, refused or still waits, and why.'),
+      })
+      .optional()
+      .describe('What came of the flush named in lastHandledFlushAt.'),
   })
   .describe('The observed state.');
 
@@ -131,7 +140,7 @@ Two GitTargets never share a folder, nor may one lie inside the other: the young
 Deleting a GitTarget stops the watches and leaves the folder as it is.
 
 Annotations: any new value of \`reconcile.configbutler.ai/requestedAt\` reads Git again and takes a new snapshot; any new
-value of \`reconcile.configbutler.ai/flushRequestedAt\` publishes what is pending, answered in \`status.lastHandledFlushAt\`.`,
+value of \`reconcile.configbutler.ai/flushRequestedAt\` publishes what is pending, answered in \`status.lastHandledFlushAt\` and \`status.lastFlush\`.`,
   columns: [
     { name: 'Provider', type: 'string', jsonPath: '.spec.gitProviderRef.name' },
     { name: 'Branch', type: 'string', jsonPath: '.spec.branch' },

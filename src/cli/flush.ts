@@ -4,18 +4,15 @@
  */
 import { Command } from 'commander';
 import { parseDuration } from '../api/duration.ts';
-import type { GitBranch } from '../api/git-branch.ts';
 import type { GitTarget } from '../api/git-target.ts';
 import { annotations } from '../api/group.ts';
 import { findCondition } from '../api/trio.ts';
 import { type Clock, pause, systemClock } from '../kube/clock.ts';
 import { BadInput } from './bad-input.ts';
 import {
-  branchOf,
   type ClusterOptions,
   failed,
   getTarget,
-  listBranches,
   type PersonCluster,
   parseTargetName,
   personCluster,
@@ -71,8 +68,7 @@ export async function runFlush(
   note: Print,
 ): Promise<number> {
   const { namespace, name } = parseTargetName(target);
-  const before = await getTarget(client, namespace, name);
-  const pushedBefore = branchOf(before, await listBranches(client, namespace))?.status?.lastPushedCommit;
+  await getTarget(client, namespace, name);
   const value = clock.date().toISOString();
   const body = { metadata: { annotations: { [annotations.flushRequestedAt]: value } } };
   const asked = await client.patch({ ...targets, namespace, name }, { type: 'merge', body });
@@ -85,8 +81,7 @@ export async function runFlush(
   while (clock.now() - startedAt < timeoutMs) {
     const now = await getTarget(client, namespace, name);
     if (covers(now.status?.lastHandledFlushAt ?? '', value)) {
-      const branch = branchOf(now, await listBranches(client, namespace));
-      return tell(now, branch, pushedBefore, out, note);
+      return tell(now, out, note);
     }
     if (clock.now() - told >= progressMs) {
       told = clock.now();
@@ -105,35 +100,19 @@ function covers(handled: string, value: string): boolean {
   return handled === value || (/^\d{4}-\d\d-\d\dT/.test(handled) && handled > value);
 }
 
-/** Published means: nothing waits on the branch, and the target is ready, so that nothing can be missing. */
-function tell(
-  target: GitTarget,
-  branch: GitBranch | undefined,
-  pushedBefore: string | undefined,
-  out: Print,
-  note: Print,
-): number {
+/** Done means: the remote has every edit that can be written. A target that is suspended or not ready may miss some. */
+function tell(target: GitTarget, out: Print, note: Print): number {
   const subject = `${target.metadata.namespace}/${target.metadata.name}`;
-  const ready = findCondition(target.status?.conditions, 'Ready');
-  const path = findCondition(target.status?.conditions, 'GitPathAccepted');
-  const pushed = branch?.status?.lastPushedCommit;
-  const tip = target.status?.remote?.commit || branch?.status?.commit || undefined;
-  const name = branch?.spec.branch ?? target.spec.branch ?? 'the branch';
-  const pending = branch?.status?.pendingWrites ?? 0;
+  const { conditions, lastFlush } = target.status ?? {};
+  const ready = findCondition(conditions, 'Ready');
   const isReady = ready?.status === 'True' && ready.reason !== 'Suspended';
-  const whole = pending === 0 && isReady;
-  if (pushed !== undefined && pushed !== pushedBefore) {
-    out(`${subject}: published ${pushed.slice(0, 12)} to ${name}`);
-  } else if (whole) {
-    out(
-      `${subject}: nothing was left to publish${tip === undefined ? '' : `; ${name} is at ${tip.slice(0, 12)}`}`,
-    );
-  }
-  if (path?.message.includes('refused')) note(`${subject}: ${path.message}`);
-  if (pending > 0) note(`flush: ${pending} writes of ${name} are not published yet`);
+  const isDone = lastFlush?.outcome === 'Done';
+  const words = `${subject}: ${lastFlush?.message ?? 'the sidecar did not say what came of it'}`;
+  if (isDone && isReady) out(words);
+  else note(`flush: ${words}`);
   if (!isReady)
     note(
       `flush: ${subject} is not ready, edits may be missing: ${ready?.reason ?? 'Unknown'}: ${ready?.message ?? ''}`,
     );
-  return whole ? 0 : 1;
+  return isDone && isReady ? 0 : 1;
 }

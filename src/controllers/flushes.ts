@@ -106,8 +106,7 @@ export class Flushes {
 
 /** What people are told of a flush. */
 export function describeFlush({ tip, published, refused, pending, closed }: FlushReport): {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: 'FlushDone' | 'FlushIncomplete';
+  readonly outcome: 'Done' | 'Incomplete';
   readonly message: string;
 } {
   const commits = [...new Set(published.map(({ commit }) => commit))];
@@ -121,10 +120,8 @@ export function describeFlush({ tip, published, refused, pending, closed }: Flus
     ...(pending === 0 ? [] : [`${pending} edits still wait`]),
     ...(closed === undefined ? [] : [`${closed.reason}: ${closed.message}`]),
   ];
-  const whole = pending === 0 && closed === undefined;
   return {
-    type: whole ? 'Normal' : 'Warning',
-    reason: whole ? 'FlushDone' : 'FlushIncomplete',
+    outcome: pending === 0 && closed === undefined ? 'Done' : 'Incomplete',
     message: words.join('; '),
   };
 }

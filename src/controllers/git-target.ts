@@ -77,7 +77,14 @@ export async function reconcileGitTarget(context: Context, key: string): Promise
   if (persisted === 'written') {
     if (sampled.fresh) memory.sampledAt.set(memoryKey, clock.now());
     if (flushed?.report !== undefined) {
-      events.record({ about: subjectOf('GitTarget', target), ...describeFlush(flushed.report) });
+      const { outcome, message } = describeFlush(flushed.report);
+      const type = outcome === 'Done' ? 'Normal' : 'Warning';
+      events.record({
+        about: subjectOf('GitTarget', target),
+        type,
+        reason: outcome === 'Done' ? 'FlushDone' : 'FlushIncomplete',
+        message,
+      });
       flushes.forget(key);
     }
     enqueueRules(context, key);
@@ -134,7 +141,6 @@ function statusOf(
     resync !== undefined && memory.applied.get(view.key)?.resync === resync
       ? resync
       : before?.lastHandledReconcileAt;
-  const handledFlush = flushed?.report === undefined ? before?.lastHandledFlushAt : flushed.value;
   return {
     observedGeneration: generation,
     conditions,
@@ -143,7 +149,20 @@ function statusOf(
     ...placementOf(before, conditions, observation, now),
     ...remoteOf(before, observation, valid),
     ...(handledResync === undefined ? {} : { lastHandledReconcileAt: handledResync }),
-    ...(handledFlush === undefined ? {} : { lastHandledFlushAt: handledFlush }),
+    ...lastFlushOf(before, flushed),
+  };
+}
+
+function lastFlushOf(
+  before: GitTargetStatus | undefined,
+  flushed: Flushed | undefined,
+): Partial<GitTargetStatus> {
+  if (flushed?.report !== undefined)
+    return { lastHandledFlushAt: flushed.value, lastFlush: describeFlush(flushed.report) };
+  const { lastHandledFlushAt, lastFlush } = before ?? {};
+  return {
+    ...(lastHandledFlushAt === undefined ? {} : { lastHandledFlushAt }),
+    ...(lastFlush === undefined ? {} : { lastFlush }),
   };
 }
 

@@ -168,13 +168,13 @@ describe('the commands of people', function () {
       return { ...doneFlush, tip: commit, published: [{ target, commit }] };
     };
     const first = await flush('admin', 'shop/live');
-    assert.deepEqual([first.code, first.out], [0, 'shop/live: published bbbbbbbbbbbb to main']);
+    assert.deepEqual([first.code, first.out], [0, 'shop/live: published bbbbbbbbbbbb']);
     assert.match(first.err, /^asked the sidecar to publish/);
     running.mirror.flushAnswer = async () => ({ ...doneFlush, tip: commit });
     const second = await flush('admin', 'shop/live');
     assert.deepEqual(
       [second.code, second.out],
-      [0, 'shop/live: nothing was left to publish; main is at bbbbbbbbbbbb'],
+      [0, 'shop/live: nothing was left to publish; the branch is at bbbbbbbbbbbb'],
     );
   });
 
@@ -190,7 +190,7 @@ describe('the commands of people', function () {
     };
     const { code, out, err } = await flush('admin', 'shop/live');
     assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /3 writes of main are not published yet/);
+    assert.match(err, /3 edits still wait/);
     assert.match(err, /PushRefused: branch main is protected/);
     running.mirror.seen.delete('shop/live');
   });

@@ -76,12 +76,7 @@ describe('flushes asked for by annotation', () => {
 
   const commit = 'b'.repeat(40);
   const table: readonly [string, Partial<FlushReport>, string, RegExp][] = [
-    [
-      'nothing pending',
-      {},
-      'Normal FlushDone',
-      /^nothing was left to publish; the branch is at aaaaaaaaaaaa$/,
-    ],
+    ['nothing pending', {}, 'Done', /^nothing was left to publish; the branch is at aaaaaaaaaaaa$/],
     [
       'published',
       {
@@ -90,26 +85,26 @@ describe('flushes asked for by annotation', () => {
           { target: 'shop/b', commit },
         ],
       },
-      'Normal FlushDone',
+      'Done',
       /^published bbbbbbbbbbbb$/,
     ],
     [
       'refused',
       { refused: [refuse('NotEditable', 'an anchor')] },
-      'Normal FlushDone',
+      'Done',
       /1 edit is refused: NotEditable: an anchor \(repository-author\)/,
     ],
     [
       'pending',
       { pending: 3, closed: { reason: 'RemoteUnreachable', message: 'no answer' } },
-      'Warning FlushIncomplete',
+      'Incomplete',
       /3 edits still wait; RemoteUnreachable: no answer/,
     ],
   ];
   for (const [name, report, head, message] of table) {
     it(`tell people: ${name}`, () => {
       const told = describeFlush({ ...doneFlush, ...report });
-      assert.equal(`${told.type} ${told.reason}`, head);
+      assert.equal(told.outcome, head);
       assert.match(told.message, message);
     });
   }

@@ -169,6 +169,8 @@ describe('the status of a GitTarget on a real API server', function () {
         'the answer',
         async () => (await running.get('gittarget', 'asked')).status.lastHandledFlushAt === 'first',
       );
+      const { lastFlush } = (await running.get('gittarget', 'asked')).status;
+      assert.deepEqual(lastFlush, { outcome: 'Done', message: 'published bbbbbbbbbbbb' });
       await until('the Event', async () => (await running.events('asked')).includes('Normal FlushDone'));
       const branch = await running.get('gitbranch', 'asking-main');
       assert.equal(branch.status.lastPushedCommit, commit);

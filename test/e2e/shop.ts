@@ -57,13 +57,22 @@ export function changedLines(diffText: string): string[] {
 
 let flushes = 0;
 
-/** Asks for a flush, as `gitops-reverser flush` does, and waits for its end. */
+/** Asks for a flush, as `gitops-reverser flush` does, waits for its end, and expects that nothing is left out. */
 export async function flush(world: World, name: string): Promise<void> {
+  const { outcome, message } = await tryFlush(world, name);
+  assert.equal(outcome, 'Done', message);
+}
+
+/** The same, whatever comes of it. */
+export async function tryFlush(world: World, name: string): Promise<NonNullable<Status['lastFlush']>> {
   const value = `${Date.now()}-${flushes++}`;
   await annotate(world, 'gittarget', name, 'flushRequestedAt', value);
-  await until(
+  return until(
     `the flush of ${name} ended`,
-    async () => (await status(world, 'gittarget', name)).lastHandledFlushAt === value,
+    async () => {
+      const { lastHandledFlushAt, lastFlush } = await status(world, 'gittarget', name);
+      return lastHandledFlushAt === value ? lastFlush : undefined;
+    },
     patience,
   );
 }
@@ -90,6 +99,7 @@ export interface Condition {
 export interface Status {
   readonly conditions?: readonly Condition[];
   readonly lastHandledFlushAt?: string;
+  readonly lastFlush?: { readonly outcome: string; readonly message: string };
   readonly lastHandledReconcileAt?: string;
   readonly lastPushedCommit?: string;
   readonly pendingWrites?: number;
