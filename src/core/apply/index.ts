@@ -1,6 +1,7 @@
 /**
  * The apply window: from the flush mark of an open answer until the apply has ended, the applier's writes are told from
- * edits. Values only; the worker's feeds call it for every write, the doors open and close the windows.
+ * edits. Values only; the worker's feeds call it for every write, the doors open and close the windows. Also here: the life of
+ * an Argo CD operation, and the ways past its gate.
  */
 export {
   type ApplyBook,
@@ -18,4 +19,19 @@ export {
   takeMark,
   type WriteVerdict,
 } from './book.ts';
+export { type Bypass, bypassesOf, describeBypass, type GatedApplication, type LastSync } from './bypass.ts';
+export {
+  type AfterSuperseded,
+  afterSuperseded,
+  combined,
+  type GateChecks,
+  hasEnded,
+  mayAskAgain,
+  type Since,
+  type Standing,
+  type SyncOperation,
+  type SyncSource,
+  standingOf,
+  supersededMessage,
+} from './operation.ts';
 export { newestWriters, printOf, type WriterPrint } from './writers.ts';
