@@ -56,7 +56,7 @@ const list = z.string().transform((text) =>
     .filter((item) => item !== ''),
 );
 
-const configSchema = z.object({
+const fields = z.object({
   kubeconfig: z.string().optional(),
   namespace: z.string().default('default'),
   identity: z.string().optional(),
@@ -65,6 +65,12 @@ const configSchema = z.object({
   metricsBindAddress: listener.prefault(':9795'),
   gateBindAddress: listenerOrSocket.prefault('127.0.0.1:9797'),
   gateTokenFile: z.string().optional(),
+  peerBindAddress: listener.prefault('0'),
+  peerTokenFile: z.string().optional(),
+  podIp: z.string().optional(),
+  tlsCertFile: z.string().optional(),
+  tlsKeyFile: z.string().optional(),
+  tlsCaFile: z.string().optional(),
   artifactBindAddress: listenerOrSocket.prefault('127.0.0.1:9798'),
   sourceControllerUrl: httpUrl.default('http://source-controller.flux-system.svc.cluster.local.'),
   sourceWatcherUrl: httpUrl.default('http://source-watcher.flux-system.svc.cluster.local.'),
@@ -83,6 +89,37 @@ const configSchema = z.object({
   insecureKubeconfigExec: z.boolean().default(false),
   insecureKubeconfigTls: z.boolean().default(false),
 });
+
+/** What one flag asks of another. */
+const configSchema = fields.superRefine((config, context) => {
+  const problem = (flag: keyof z.output<typeof fields>, message: string) =>
+    context.addIssue({ code: 'custom', path: [flag], message });
+  const { gateBindAddress: gate, gateTokenFile, peerBindAddress: peer, tlsCertFile, tlsKeyFile } = config;
+  if ((tlsCertFile === undefined) !== (tlsKeyFile === undefined))
+    problem('tlsCertFile', '--tls-cert-file and --tls-key-file go together');
+  if (gateTokenFile !== undefined && gate !== undefined && 'host' in gate) {
+    if (!isLoopback(gate.host) && tlsCertFile === undefined)
+      problem(
+        'gateBindAddress',
+        `${gate.host} is no loopback address: the token would travel in clear; give --tls-cert-file`,
+      );
+  }
+  if (peer === undefined) return;
+  if (config.peerTokenFile === undefined)
+    problem('peerBindAddress', 'needs --peer-token-file, a token that all replicas share');
+  if (isUnspecified(peer.host) && config.podIp === undefined)
+    problem('peerBindAddress', 'needs --pod-ip (or $POD_IP), so that others know where this replica is');
+  if (tlsCertFile !== undefined && config.tlsCaFile === undefined)
+    problem('tlsCaFile', 'is needed beside --tls-cert-file to recognise other replicas');
+});
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}
+
+function isUnspecified(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
 
 export type Config = z.output<typeof configSchema>;
 export type ListenAddress = Config['healthBindAddress'];
@@ -114,7 +151,19 @@ export function addConfigOptions(command: Command): Command {
     '--gate-bind-address <address>',
     'HOST:PORT or unix:/PATH of the gate for plugins, 0 = off (default: 127.0.0.1:9797)',
   );
-  flag('--gate-token-file <file>', 'file with the bearer token of the gate; without it the gate is off');
+  flag(
+    '--gate-token-file <file>',
+    'file with the bearer token of the gate, made when it is missing; without it the gate is off',
+  );
+  flag(
+    '--peer-bind-address <address>',
+    'HOST:PORT where other replicas ask this one while it leads, 0 = off (default: 0)',
+  );
+  flag('--peer-token-file <file>', 'file with the token that all replicas share');
+  flag('--pod-ip <address>', 'address at which other replicas reach this one', 'POD_IP');
+  flag('--tls-cert-file <file>', 'certificate of the gate and peer listeners; read again when it changes');
+  flag('--tls-key-file <file>', 'key of that certificate');
+  flag('--tls-ca-file <file>', 'authority that certificates of other replicas must come from');
   flag(
     '--artifact-bind-address <address>',
     'HOST:PORT of the artifact door of Flux, 0 = off (default: 127.0.0.1:9798)',

@@ -1,19 +1,22 @@
 /** Wires the gate desk and the door of Flux to their listeners. The listeners answer from the start, also on a follower. */
-import { readFile } from 'node:fs/promises';
 import type { Config } from '../config.ts';
 import type { Controllers } from '../controllers/manager.ts';
 import type { GateAnswer } from '../core/gate/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
 import { EventRecorder } from '../kube/events.ts';
+import type { LeaseHolder } from '../kube/lease.ts';
 import { startArtifactDoor } from '../server/artifact-door.ts';
 import { type Gate, startGateServer } from '../server/gate.ts';
+import { startPeerServer } from '../server/peer.ts';
+import { type PeerLeaderOptions, peerLeader } from '../server/peer-leader.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { FluxDoor } from '../worker/flux-door.ts';
 import { windowLimitMs } from '../worker/flux-windows.ts';
 import { GateDesk } from '../worker/gate-desk.ts';
 import type { Mirror } from '../worker/mirror-spec.ts';
+import { makeToken, readToken } from './token-file.ts';
 
 /** What answers while this replica leads. */
 export interface Doors {
@@ -97,42 +100,101 @@ function reasonOf(answer: GateAnswer): string {
 }
 
 export type StartedDoors =
-  | { readonly kind: 'ok'; stop(): Promise<void> }
+  | {
+      readonly kind: 'ok';
+      /** What the Lease says of this replica while it leads. */
+      readonly annotations: Readonly<Record<string, string>>;
+      stop(): Promise<void>;
+    }
   | { readonly kind: 'failed'; readonly message: string };
 
+/** `HOST:PORT` of the leader's peer listener; empty when it has none. */
+const peerAddress = 'configbutler.ai/peer-address';
+
+/** While this replica does not lead, what comes to its listeners is asked of the one that does. */
 export async function startDoors(options: {
   readonly config: Config;
   readonly version: string;
   readonly log: Log;
   readonly leading: () => Doors | undefined;
+  readonly holder: () => LeaseHolder | undefined;
 }): Promise<StartedDoors> {
-  const { config, version, log, leading } = options;
-  const { gateBindAddress, gateTokenFile, artifactBindAddress } = config;
+  const { config, version, log, leading, holder } = options;
+  const { gateBindAddress, gateTokenFile, artifactBindAddress, peerBindAddress, peerTokenFile } = config;
+  const { tlsCertFile: certFile, tlsKeyFile: keyFile, tlsCaFile: caFile } = config;
+  const tls = certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
+  const gate = () => leading()?.gate;
+  const door = () => leading()?.flux;
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
     await Promise.all(stops.map((one) => one()));
   };
+  let peer: { readonly token: () => Promise<string>; readonly port: number } | undefined;
+  if (peerBindAddress !== undefined && peerTokenFile !== undefined) {
+    const token = () => readToken(peerTokenFile);
+    const started = await startPeerServer({ address: peerBindAddress, tls, token, gate, door, version, log });
+    if (started.kind === 'failed') return started;
+    stops.push(started.stop);
+    peer = { token, port: started.port };
+  }
+  const leader =
+    peer === undefined
+      ? undefined
+      : peerLeader({
+          leader: () => recordOf(holder()),
+          token: peer.token,
+          tls: tls === undefined || caFile === undefined ? undefined : { caFile, serverName: nameOf(config) },
+          log,
+        });
   if (gateBindAddress !== undefined && gateTokenFile !== undefined) {
+    if ((await makeToken(gateTokenFile)) === 'made')
+      log.info({ gateTokenFile }, 'a token for the gate was made');
+    const token = () => readToken(gateTokenFile);
     const started = await startGateServer({
       address: gateBindAddress,
-      token: async () => (await readFile(gateTokenFile, 'utf8')).trim(),
-      gate: () => leading()?.gate,
+      tls,
+      token,
+      gate,
+      leader,
       version,
       log,
     });
-    if (started.kind === 'failed') return started;
-    stops.push(started.stop);
-  }
-  if (artifactBindAddress !== undefined) {
-    const { sourceControllerUrl, sourceWatcherUrl } = config;
-    const door = () => leading()?.flux;
-    const address = artifactBindAddress;
-    const started = await startArtifactDoor({ address, sourceControllerUrl, sourceWatcherUrl, door, log });
     if (started.kind === 'failed') {
       await stop();
       return started;
     }
     stops.push(started.stop);
   }
-  return { kind: 'ok', stop };
+  if (artifactBindAddress !== undefined) {
+    const { sourceControllerUrl, sourceWatcherUrl } = config;
+    const started = await startArtifactDoor({
+      address: artifactBindAddress,
+      sourceControllerUrl,
+      sourceWatcherUrl,
+      door: () => door() ?? leader,
+      log,
+    });
+    if (started.kind === 'failed') {
+      await stop();
+      return started;
+    }
+    stops.push(started.stop);
+  }
+  const annotations = { [peerAddress]: peer === undefined ? '' : advertised(config, peer.port) };
+  return { kind: 'ok', annotations, stop };
+}
+
+function recordOf(holder: LeaseHolder | undefined): ReturnType<PeerLeaderOptions['leader']> {
+  return holder && { identity: holder.identity, address: holder.annotation(peerAddress) };
+}
+
+/** Where other replicas reach this one. */
+function advertised({ podIp, peerBindAddress }: Config, port: number): string {
+  const host = podIp ?? peerBindAddress?.host ?? '';
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** The name of the Service, which the certificate of every replica is for. */
+function nameOf({ namespace }: Config): string {
+  return `gitops-reverser.${namespace}.svc`;
 }

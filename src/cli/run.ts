@@ -54,7 +54,14 @@ async function run(config: Config): Promise<number> {
     log.error(listening.message);
     return 2;
   }
-  const doors = await startDoors({ config, version, log, leading: () => leading?.doors });
+  let election: LeaseElection | undefined;
+  const doors = await startDoors({
+    config,
+    version,
+    log,
+    leading: () => leading?.doors,
+    holder: () => election?.holder,
+  });
   if (doors.kind === 'failed') {
     log.error(doors.message);
     await listening.servers.stop();
@@ -69,11 +76,12 @@ async function run(config: Config): Promise<number> {
   };
   // Everything is published and nothing runs any more: giving the Lease back is no loss.
   let steppingDown = false;
-  const election = new LeaseElection({
+  election = new LeaseElection({
     client: cluster.client,
     namespace: config.namespace,
     name: leaseName,
     identity,
+    annotations: doors.annotations,
     onGained() {
       log.info({ identity }, 'this replica leads and writes');
       lead();

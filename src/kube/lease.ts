@@ -13,6 +13,8 @@ export interface LeaseOptions {
   readonly name: string;
   /** Who we are; unique among the replicas. Followers read it to find the leader. */
   readonly identity: string;
+  /** What the Lease says of us while we hold it, such as where we can be reached. */
+  readonly annotations?: Readonly<Record<string, string>>;
   /** We lead from now on. */
   onGained(): void;
   /** We do not lead any more. Called before anyone else can: stop writing at once. */
@@ -21,6 +23,11 @@ export interface LeaseOptions {
   onLeader?(identity: string): void;
   readonly clock?: Clock;
   readonly random?: () => number;
+}
+
+export interface LeaseHolder {
+  readonly identity: string;
+  annotation(name: string): string | undefined;
 }
 
 /** How long a record that does not change still counts. */
@@ -61,6 +68,16 @@ export class LeaseElection {
   /** The identity of the leader as last seen; '' when nobody leads. */
   get leader(): string {
     return this.#leader;
+  }
+
+  /** Who holds the Lease and still renews it, as last seen; undefined when nobody does. */
+  get holder(): LeaseHolder | undefined {
+    const seen = this.#seen;
+    if (seen === undefined || seen.holder === '') return undefined;
+    if (this.#clock.now() - seen.at >= leaseDurationMs) return undefined;
+    const { metadata } = seen.object;
+    const annotations = isObject(metadata) && isObject(metadata.annotations) ? metadata.annotations : {};
+    return { identity: seen.holder, annotation: (name) => text(annotations[name]) || undefined };
   }
 
   /** Takes part until `stop`. */
@@ -131,7 +148,9 @@ export class LeaseElection {
   }
 
   #record(seen: Seen | undefined): JsonObject {
-    const { identity, name, namespace } = this.#options;
+    const { identity, name, namespace, annotations } = this.#options;
+    const metadata = seen !== undefined && isObject(seen.object.metadata) ? seen.object.metadata : undefined;
+    const before = isObject(metadata?.annotations) ? metadata.annotations : {};
     const spec = seen !== undefined && isObject(seen.object.spec) ? seen.object.spec : {};
     const now = microTime(this.#clock.date());
     const kept = seen?.holder === identity;
@@ -140,8 +159,10 @@ export class LeaseElection {
       ...seen?.object,
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
-      metadata:
-        seen !== undefined && isObject(seen.object.metadata) ? seen.object.metadata : { name, namespace },
+      metadata: {
+        ...(metadata ?? { name, namespace }),
+        ...(annotations !== undefined && { annotations: { ...before, ...annotations } }),
+      },
       spec: {
         ...spec,
         holderIdentity: identity,

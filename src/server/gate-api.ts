@@ -96,10 +96,27 @@ const flushAnswer = z.object({
 });
 const statusAnswer = z.object({
   version: z.string(),
-  leading: z.boolean(),
-  ready: z.boolean(),
+  leading: z.boolean().describe('This replica answers itself; another one asks its leader.'),
+  ready: z.boolean().describe('Whether questions are answered, here or by the leader.'),
   answers: z.object({ open: z.int(), superseded: z.int(), closed: z.int() }),
 });
+
+/** Between replicas only: may an artifact of a GitRepository be served? */
+export const doorRequest = z.strictObject({ namespace: name, name, path: text });
+
+/** What a follower understands of the leader's answers. */
+export const leaderAnswers = {
+  gate: z.union([openAnswer, supersededAnswer, closedAnswer]),
+  flush: z.union([flushAnswer, closedAnswer]),
+  status: statusAnswer,
+  door: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('pass'), url: z.url({ protocol: /^https?$/ }) }),
+    z.object({ kind: z.literal('missing'), message: z.string() }),
+    z.object({ kind: z.literal('locked'), message: z.string() }),
+  ]),
+} as const;
+export type FlushAnswer = z.output<typeof flushAnswer>;
+
 const problem = z.object({ type: z.string(), title: z.string(), status: z.int(), detail: z.string() });
 
 export function openApi(version: string): object {
@@ -139,7 +156,11 @@ export function openApi(version: string): object {
         post: {
           summary: 'Publishes every edit of a GitTarget',
           requestBody: body(flushRequest),
-          responses: { 200: json(flushAnswer, 'What was published'), ...problems },
+          responses: {
+            200: json(flushAnswer, 'What was published'),
+            423: json(closedAnswer, 'Nobody could be asked: no replica leads, or it cannot be reached'),
+            ...problems,
+          },
         },
       },
       '/v1/status': {

@@ -3,16 +3,16 @@
  * a file. It checks what it is given, asks the gate desk, and turns the answer into a status; it decides nothing.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer } from 'node:http';
+import type { Server } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { z } from 'zod';
-import type { GateAnswer, GateQuestion } from '../core/gate/index.ts';
-import { closed } from '../core/gate/index.ts';
+import { type Closed, closed, type GateAnswer, type GateQuestion } from '../core/gate/index.ts';
 import { describeObject } from '../core/identity.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { FlushReport } from '../worker/mirror-spec.ts';
-import { flushRequest, gateRequest, openApi } from './gate-api.ts';
+import { type FlushAnswer, flushRequest, gateRequest, openApi } from './gate-api.ts';
 import { bind, type ListenAddress, stopServer } from './listen.ts';
+import { createListener, type TlsFiles } from './tls.ts';
 
 /** What answers; undefined while another replica leads. */
 export interface Gate {
@@ -22,13 +22,31 @@ export interface Gate {
   ready(): boolean;
 }
 
-export interface GateServerOptions {
-  readonly address: ListenAddress;
+/** Asks the replica that leads. It never fails: who cannot be asked is an answer too. */
+export interface AskLeader {
+  gate(question: GateQuestion, deadlineMs: number): Promise<GateAnswer>;
+  /** Undefined when the GitTarget does not run there. */
+  flush(target: string, deadlineMs: number): Promise<FlushAnswer | Closed | undefined>;
+  ready(): Promise<boolean>;
+}
+
+export interface GateAppOptions {
   /** Read for each request, so that a new token needs no restart. Undefined or '' = nobody may ask. */
   readonly token: () => Promise<string | undefined>;
+  readonly tokenFlag: string;
   readonly gate: () => Gate | undefined;
+  /** Asked while `gate` is undefined. The listener for other replicas has none, so nothing is handed on twice. */
+  readonly leader?: AskLeader | undefined;
   readonly version: string;
   readonly log: Log;
+  /** Further routes, behind the token. */
+  readonly routes?: (app: Express) => void;
+}
+
+export interface GateServerOptions extends Omit<GateAppOptions, 'routes' | 'tokenFlag'> {
+  readonly address: ListenAddress;
+  /** Never on a unix socket. */
+  readonly tls?: TlsFiles | undefined;
 }
 
 export type GateServerResult =
@@ -39,19 +57,42 @@ const bodyLimit = '16kb';
 const maxConnections = 256;
 const statuses = { open: 200, superseded: 409, closed: 423 } as const;
 
-export async function startGateServer(options: GateServerOptions): Promise<GateServerResult> {
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, gateApp(options));
+export function startGateServer(options: GateServerOptions): Promise<GateServerResult> {
+  const app = gateApp({ ...options, tokenFlag: '--gate-token-file' });
+  return serveApp(app, { ...options, name: 'gate', flag: '--gate-bind-address' });
+}
+
+/** Binds an app of this kind: on a socket, or on an address, with TLS if files are given. */
+export async function serveApp(
+  app: Express,
+  options: Pick<GateServerOptions, 'address' | 'tls' | 'log'> & {
+    readonly name: string;
+    readonly flag: string;
+  },
+): Promise<GateServerResult> {
+  const { address, log, name, flag } = options;
+  const tls = 'socket' in address ? undefined : options.tls;
+  let server: Server;
+  try {
+    server = await createListener({ headersTimeout: 10_000, requestTimeout: 10_000 }, tls, log, app);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'unknown error';
+    return { kind: 'failed', message: `the ${name} listener cannot use its certificate: ${why}` };
+  }
   server.maxConnections = maxConnections;
-  const bound = await bind(server, options.address);
+  const bound = await bind(server, address);
   if (bound.kind === 'failed') {
-    const message = `the gate listener cannot use ${bound.where}: ${bound.message}; change --gate-bind-address`;
-    return { kind: 'failed', message };
+    server.emit('close');
+    return {
+      kind: 'failed',
+      message: `the ${name} listener cannot use ${bound.where}: ${bound.message}; change ${flag}`,
+    };
   }
   return { kind: 'ok', port: bound.port, stop: () => stopServer(server) };
 }
 
-function gateApp(options: GateServerOptions): Express {
-  const { gate, version, log } = options;
+export function gateApp(options: GateAppOptions): Express {
+  const { gate, leader, version, log } = options;
   const answers = { open: 0, superseded: 0, closed: 0 };
   const app = express();
   app.disable('x-powered-by');
@@ -71,11 +112,10 @@ function gateApp(options: GateServerOptions): Express {
     const desk = gate();
     const answer =
       desk === undefined
-        ? closed('LeaderUnreachable', 'another replica leads, or none yet')
+        ? ((await leader?.gate(question, deadlineMs)) ?? nobodyLeads())
         : await desk.ask(question, deadlineMs);
     answers[answer.decision] += 1;
-    if (answer.decision === 'closed') response.set('retry-after', `${Math.ceil(answer.retryAfterMs / 1000)}`);
-    response.status(statuses[answer.decision]).json(answer);
+    decided(response, answer);
   });
 
   app.post('/v1/flush', async (request, response) => {
@@ -83,27 +123,30 @@ function gateApp(options: GateServerOptions): Express {
     if (!parsed.success)
       return problem(response, 400, 'The request is not understood', wordsOf(parsed.error));
     const { target, deadlineMs } = parsed.data;
-    const report = await gate()?.flush(target, deadlineMs);
+    const desk = gate();
+    const report =
+      desk === undefined
+        ? leader === undefined
+          ? nobodyLeads()
+          : await leader.flush(target, deadlineMs)
+        : flushAnswerOf(await desk.flush(target, deadlineMs));
     if (report === undefined) {
       return problem(response, 404, 'This GitTarget is not at work here', `GitTarget ${target} does not run`);
     }
-    const { tip, published, pending } = report;
-    const refused = report.refused.map(({ object, path, reason, message }) => ({
-      object: object === undefined ? (path ?? '') : describeObject(object),
-      reason,
-      message,
-    }));
-    response.json({ tip, published, refused, pending, closed: report.closed ?? null });
+    if ('decision' in report) return decided(response, report);
+    response.json(report);
   });
 
-  app.get('/v1/status', (_request, response) => {
+  app.get('/v1/status', async (_request, response) => {
     const desk = gate();
-    response.json({ version, leading: desk !== undefined, ready: desk?.ready() ?? false, answers });
+    const ready = desk === undefined ? ((await leader?.ready()) ?? false) : desk.ready();
+    response.json({ version, leading: desk !== undefined, ready, answers });
   });
   app.get('/v1/openapi.json', (_request, response) => {
     response.json(openApi(version));
   });
 
+  options.routes?.(app);
   app.use((_request: Request, response: Response) => problem(response, 404, 'There is nothing here', ''));
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     const status = statusOf(error);
@@ -116,8 +159,28 @@ function gateApp(options: GateServerOptions): Express {
   return app;
 }
 
+function nobodyLeads(): Closed {
+  return closed('LeaderUnreachable', 'another replica leads, or none yet');
+}
+
+function decided(response: Response, answer: GateAnswer): void {
+  if (answer.decision === 'closed') response.set('retry-after', `${Math.ceil(answer.retryAfterMs / 1000)}`);
+  response.status(statuses[answer.decision]).json(answer);
+}
+
+function flushAnswerOf(report: FlushReport | undefined): FlushAnswer | undefined {
+  if (report === undefined) return undefined;
+  const { tip, pending, closed: why } = report;
+  const refused = report.refused.map(({ object, path, reason, message }) => ({
+    object: object === undefined ? (path ?? '') : describeObject(object),
+    reason,
+    message,
+  }));
+  return { tip, published: [...report.published], refused, pending, closed: why ?? null };
+}
+
 /** Before any body is read. The wrong token and none look the same. */
-function authenticated({ token, log }: GateServerOptions) {
+function authenticated({ token, tokenFlag, log }: GateAppOptions) {
   return (request: Request, response: Response, next: NextFunction): void => {
     token().then(
       (expected) => {
@@ -125,12 +188,7 @@ function authenticated({ token, log }: GateServerOptions) {
         if (expected !== undefined && expected !== '' && given !== undefined && isSame(given, expected))
           return next();
         response.set('www-authenticate', 'Bearer');
-        problem(
-          response,
-          401,
-          'The token is missing or wrong',
-          'send the token of --gate-token-file as Bearer',
-        );
+        problem(response, 401, 'The token is missing or wrong', `send the token of ${tokenFlag} as Bearer`);
       },
       (error: unknown) => {
         log.error({ err: error }, 'the token file cannot be read');
