@@ -1,6 +1,6 @@
 /** Kustomize for `plan`: the program a person names, the one in PATH, or the one that `make` built. */
 import { access, constants } from 'node:fs/promises';
-import type { KustomizeOptions } from '../core/kustomize/index.ts';
+import type { KustomizeOptions, Render } from '../core/kustomize/index.ts';
 import { createKustomize } from '../render/index.ts';
 import { BadInput } from './bad-input.ts';
 import { builtPart } from './built-part.ts';
@@ -13,10 +13,15 @@ export async function kustomizeFor(
   { postBuild, isFolderApplied }: Appliers,
 ): Promise<KustomizeOptions> {
   return {
-    render: createKustomize({ program: await programOf(program) }),
+    render: await rendererFor(program),
     isApplied: isFolderApplied,
     ...(postBuild === undefined ? {} : { postBuild }),
   };
+}
+
+/** The same for who only builds. */
+export async function rendererFor(program: string | undefined): Promise<Render> {
+  return createKustomize({ program: await programOf(program) });
 }
 
 async function programOf(given: string | undefined): Promise<string> {

@@ -3,9 +3,11 @@ import { Command } from 'commander';
 import { checkCommand } from './check.ts';
 import { crdsCommand } from './crds.ts';
 import { flushCommand } from './flush.ts';
+import { gateCommand } from './gate.ts';
 import { generateCommand } from './generate.ts';
 import { planCommand } from './plan.ts';
 import { runCommand } from './run.ts';
+import { scanCommand } from './scan.ts';
 import { statusCommand } from './status.ts';
 import { version } from './version.ts';
 
@@ -17,9 +19,11 @@ export function program(): Command {
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
   root.addCommand(runCommand());
   root.addCommand(planCommand());
+  root.addCommand(scanCommand());
   root.addCommand(checkCommand());
   root.addCommand(statusCommand());
   root.addCommand(flushCommand());
+  root.addCommand(gateCommand());
   root.addCommand(crdsCommand());
   root.addCommand(generateCommand(), { hidden: true });
   root.addCommand(versionCommand());

@@ -5,6 +5,7 @@
  * Values in, values out; it reads through a `Tree` and asks the real kustomize through `Render`. Nothing counts before a build has
  * proved it. It knows neither git nor the cluster. Called by core/plan; docs/reference/kustomize.md lists what is editable.
  */
+export { type Builds, openBuilds, type RootBuild, type RootFailure } from './builds.ts';
 export { documentFor, homeOf, type KustomizeLayout, kustomizeLayout } from './create.ts';
 export { type Decoded, decodeKustomization, type Kustomization } from './decode.ts';
 export { type Divergence, divergences } from './divergence.ts';
@@ -19,8 +20,9 @@ export {
   readGraph,
 } from './graph.ts';
 export { imagePattern, parseImage, printImage } from './image.ts';
-export { type Found, type KustomizeOptions, type Overlay, openOverlay, type RootFailure } from './overlay.ts';
+export { type Found, type KustomizeOptions, type Overlay, openOverlay } from './overlay.ts';
 export { postBuildOf, substituteSources } from './post-build.ts';
+export { parentOf } from './reference.ts';
 export { type DeletePatch, deletePatchOf, restoreDeleted } from './remove.ts';
 export {
   createRenderCache,

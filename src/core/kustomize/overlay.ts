@@ -5,15 +5,13 @@
  */
 import { type FolderIndex, isInside, type Tree } from '../folder/index.ts';
 import type { ObjectId } from '../identity.ts';
-import type { RefusalReason } from '../refusal.ts';
-import { refusedFeatures } from './decode.ts';
-import { featureRule } from './features.ts';
-import { type DecodedFiles, type KustomizeGraph, type Reach, readGraph } from './graph.ts';
-import { createRenderCache, type Render, type RenderCache, type Rendered, renderRoot } from './render.ts';
+import { openBuilds, type RootBuild, type RootFailure } from './builds.ts';
+import type { DecodedFiles, KustomizeGraph, Reach } from './graph.ts';
+import type { Render, RenderCache, Rendered } from './render.ts';
 import type { RenderedObject } from './rendered.ts';
 import { type Scope, withoutHash } from './source.ts';
 import type { PostBuild } from './variables.ts';
-import { openWorkspace, type Workspace } from './workspace.ts';
+import type { Workspace } from './workspace.ts';
 
 /** What a caller gives for kustomize folders. */
 export interface KustomizeOptions {
@@ -27,20 +25,6 @@ export interface KustomizeOptions {
   readonly postBuild?: PostBuild;
   /** The folder itself is built by an applier, even where another kustomization loads it, too. */
   readonly isApplied?: boolean;
-}
-
-export interface RootBuild {
-  readonly root: string;
-  readonly reach: Reach;
-  readonly objects: readonly RenderedObject[];
-}
-
-export interface RootFailure {
-  readonly root: string;
-  readonly reach: Reach;
-  readonly reason: RefusalReason;
-  readonly path: string;
-  readonly message: string;
 }
 
 export type Found =
@@ -72,44 +56,16 @@ export async function openOverlay(
   options: KustomizeOptions & { readonly render: Render },
 ): Promise<Overlay | undefined> {
   const applied = options.isApplied === true ? [index.folder] : [];
-  const graph = await readGraph(tree, options.decoded ?? new Map(), applied);
+  const { graph, files, build, result, renders } = await openBuilds(tree, { ...options, applied });
   const reaches = graph.roots.flatMap((root) => graph.reaches.get(root) ?? []);
-  const relevant = reaches.filter(({ files }) => [...files].some((path) => isInside(path, index.folder)));
+  const relevant = reaches.filter((reach) => [...reach.files].some((path) => isInside(path, index.folder)));
   if (relevant.length === 0) return undefined;
-  const files = openWorkspace(tree);
-  const cache = options.cache ?? createRenderCache(20_000);
-  const renders = { count: 0 };
-  const counted: Render = {
-    build: (request) => {
-      renders.count += 1;
-      return options.render.build(request);
-    },
-  };
-  const known = new Map<string, readonly RenderedObject[]>();
-  const build = async (root: string, from: Workspace): Promise<Rendered> => {
-    const reach = graph.reaches.get(root);
-    const node = graph.nodes.get(root);
-    if (reach === undefined || node === undefined) throw new Error(`${root || '.'} is no root`);
-    const paths = [...reach.files, ...from.changes().map(({ path }) => path)];
-    const like = known.get(root) ?? [];
-    const rendered = await renderRoot(
-      counted,
-      cache,
-      { folder: root, file: node.file },
-      from.sources(paths),
-      like,
-    );
-    if (rendered.ok && !known.has(root)) known.set(root, rendered.objects);
-    return rendered;
-  };
   const builds: RootBuild[] = [];
   const failures: RootFailure[] = [];
   for (const [at, reach] of relevant.entries()) {
-    const failure = at < maxRoots ? failureOf(graph, reach) : tooMany(graph, reach, relevant.length);
-    const rendered = failure === undefined ? await build(reach.root, files) : undefined;
-    if (failure !== undefined) failures.push(failure);
-    else if (rendered?.ok === true) builds.push({ root: reach.root, reach, objects: rendered.objects });
-    else if (rendered !== undefined) failures.push(buildFailure(graph, reach, rendered));
+    const one = at < maxRoots ? await result(reach) : tooMany(graph, reach, relevant.length);
+    if ('objects' in one) builds.push(one);
+    else failures.push(one);
   }
   const scope: Scope = { folder: index.folder, graph, ignored: (path) => ignoredBy(index, path) };
   return { scope, files, builds, failures, build, renders, find: finder(builds) };
@@ -121,37 +77,10 @@ function ignoredBy({ folder, ignore }: FolderIndex, path: string): string | unde
     : undefined;
 }
 
-function failureOf(graph: KustomizeGraph, reach: Reach): RootFailure | undefined {
-  const [problem] = reach.problems;
-  if (problem !== undefined) {
-    const reason = problem.kind === 'remote' ? 'UnsupportedKustomize' : 'BrokenKustomization';
-    return { root: reach.root, reach, reason, path: problem.path, message: problem.message };
-  }
-  for (const folder of reach.folders) {
-    const node = graph.nodes.get(folder);
-    const [feature] = node?.decoded.ok === true ? refusedFeatures(node.decoded.kustomization) : [];
-    if (node === undefined || feature === undefined) continue;
-    const message = `${node.file} uses ${feature}, and ${featureRule(feature).reason}`;
-    return { root: reach.root, reach, reason: 'UnsupportedKustomize', path: node.file, message };
-  }
-  return undefined;
-}
-
 function tooMany(graph: KustomizeGraph, reach: Reach, count: number): RootFailure {
   const path = graph.nodes.get(reach.root)?.file ?? reach.root;
   const message = `${count} kustomizations outside of it build from the folder; its files belong to none of them`;
   return { root: reach.root, reach, reason: 'WriteFanIn', path, message };
-}
-
-function buildFailure(
-  graph: KustomizeGraph,
-  reach: Reach,
-  { reason, message }: Extract<Rendered, { ok: false }>,
-): RootFailure {
-  const path = graph.nodes.get(reach.root)?.file ?? reach.root;
-  const text = reason === 'Unavailable' ? message : `kustomize cannot build ${path}: ${message}`;
-  const why = reason === 'Unavailable' ? 'KustomizeMissing' : 'BrokenKustomization';
-  return { root: reach.root, reach, reason: why, path, message: text };
 }
 
 interface Place {

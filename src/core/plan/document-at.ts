@@ -61,7 +61,7 @@ async function lookInBuilds(
   const overlay = render === undefined ? undefined : await openOverlay(tree, index, { ...kustomize, render });
   if (overlay === undefined) return { index };
   const found = overlay.find(id, namespaced);
-  if (found.kind !== 'found') return { index: plainIndex(index, overlay) };
+  if (found.kind !== 'found') return { index: plainIndex(index, overlay.scope.graph) };
   // Ciphertext is opened in its own file.
   return isObject(found.object.value.sops) ? { index } : { index, built: found.object.value };
 }

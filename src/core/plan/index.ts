@@ -4,6 +4,7 @@
  * A pure function of a tree, changes and options; it reads through the tree and writes nothing. The branch worker, the `plan`
  * command and the tests call the same function. Kustomize sources and sealing come before and after it, in rooms of their own.
  */
+export { plainIndex } from './overlay-index.ts';
 export { plan } from './plan.ts';
 export { builtinResource, pluralOf, type ResourceType } from './resource.ts';
 export type {

@@ -1,10 +1,10 @@
 /** Views of a folder's index: the documents that no build reads, and the one document of a sealed object. */
 import type { FolderIndex, IndexedDocument } from '../folder/index.ts';
-import type { Overlay } from '../kustomize/index.ts';
+import type { KustomizeGraph } from '../kustomize/index.ts';
 
 /** Without the files that a kustomization reads: those are the builds' matter, and patches are no objects. */
-export function plainIndex(index: FolderIndex, { scope }: Overlay): FolderIndex {
-  return filtered(index, (path) => scope.graph.rootsOf(path).length === 0);
+export function plainIndex(index: FolderIndex, graph: KustomizeGraph): FolderIndex {
+  return filtered(index, (path) => graph.rootsOf(path).length === 0);
 }
 
 export function documentIndex(index: FolderIndex, path: string): FolderIndex {

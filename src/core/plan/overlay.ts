@@ -43,7 +43,7 @@ export async function planOverlay(
     overlay,
     tree,
     index,
-    plain: plainIndex(index, overlay),
+    plain: plainIndex(index, overlay.scope.graph),
     options,
     notices: [],
   };
