@@ -2,10 +2,11 @@
  * What a gate needs to know of GitTargets that share a branch: is everything live handled, is it published, and does a
  * revision hold it. Gathers facts; core/gate decides.
  */
-import { closeWindow, dropMark, openWindow, takeMark } from '../core/apply/index.ts';
+import { closeWindow, dropMark, openWindow, type Since, takeMark } from '../core/apply/index.ts';
 import type { FlushEvidence, PublishedEdit, RefusedEdit, TargetEvidence } from '../core/gate/index.ts';
 import { describeObject } from '../core/identity.ts';
 import type { ApplierOwner } from '../core/sanitize/index.ts';
+import type { CommitInfo } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Clock } from '../kube/clock.ts';
 import type { BranchRun } from './branch-run.ts';
@@ -28,6 +29,8 @@ export interface Examination {
   readonly mark: FlushMark;
   /** Whether the examined revision is this commit or came after it. */
   descendsFrom(commit: string): Promise<boolean>;
+  /** What was committed to the folders since the examined revision. */
+  since(): Promise<Since>;
 }
 
 /** A flush mark of one or more targets; an apply window begins at one. */
@@ -85,7 +88,30 @@ export async function examine(examined: readonly Examined[], wanted: Wanted): Pr
       (await repository.reader.hasCommit(commit)) &&
       (await repository.reader.hasCommit(revision)) &&
       repository.history.isAncestor(commit, revision),
+    since: () =>
+      hasRevision ? sinceRevision(examined, revision, tip) : Promise.resolve({ kind: 'unknown' }),
   };
+}
+
+async function sinceRevision(examined: readonly Examined[], revision: string, tip: string): Promise<Since> {
+  let foreign = false;
+  let oldestAt = Number.POSITIVE_INFINITY;
+  for (const { target, branch } of examined) {
+    const { history } = branch.repository;
+    if (!(await history.isAncestor(revision, tip))) return { kind: 'unknown' };
+    const commits = await history.commitsBetween(revision, tip, commitsLookedAt, target.spec.path || '.');
+    if (commits.length === commitsLookedAt) return { kind: 'unknown' };
+    for (const commit of commits) {
+      oldestAt = Math.min(oldestAt, commit.committer.date.getTime());
+      if (!isOurs(commit, target)) foreign = true;
+    }
+  }
+  return { kind: 'known', foreign, oldestAt };
+}
+
+/** Every commit of ours ends with the trailer that says how well its author is proven. */
+function isOurs({ committer, message }: CommitInfo, { spec }: TargetRun): boolean {
+  return committer.email === spec.committer.email && /^Attribution: \S+$/m.test(message);
 }
 
 async function sameTree(

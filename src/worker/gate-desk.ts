@@ -2,6 +2,7 @@
  * Answers whether an applier may go on: finds the GitTargets a question is about, has them examined, lets core/gate decide,
  * and remembers grants. Every answer comes by its deadline. The doors and the HTTP interface call it.
  */
+import type { Since } from '../core/apply/index.ts';
 import {
   addGrant,
   closed,
@@ -46,6 +47,8 @@ export interface Verdict {
   readonly mark: FlushMark | undefined;
   /** Whether the asked revision is this commit or came after it; false when that is not known. */
   descendsFrom(commit: string): Promise<boolean>;
+  /** What was committed to the covered folders since the asked revision. */
+  since(): Promise<Since>;
 }
 
 interface GrantQuestion {
@@ -134,27 +137,27 @@ export class GateDesk {
   }
 
   async #judge(question: GateQuestion, examination: Examination, asked: GrantQuestion): Promise<Verdict> {
-    const { mark, descendsFrom } = examination;
+    const { mark, descendsFrom, since } = examination;
     const { applier, revision } = question;
     const answer = decide({ ...examination, applier, revision });
     if (answer.decision === 'closed') {
       mark.drop();
-      return { answer, mark: undefined, descendsFrom };
+      return { answer, mark: undefined, descendsFrom, since };
     }
     const [grant] = await this.#spendGrants(asked, descendsFrom);
-    if (answer.decision === 'open') return { answer, mark, descendsFrom };
+    if (answer.decision === 'open') return { answer, mark, descendsFrom, since };
     if (grant !== undefined) {
       mark.drop();
       const { tip, refused } = answer;
       const open = { decision: 'open', covered: true, tip, revision, edits: [], refused } as const;
       // Its window begins at the flush that granted it. Other appliers may still use the grant, so that mark stays.
       const granted: FlushMark = { open: (window) => grant.mark.open(window), drop: () => undefined };
-      return { answer: open, mark: granted, descendsFrom };
+      return { answer: open, mark: granted, descendsFrom, since };
     }
     const added = addGrant(this.#grants, { scope: asked.scope, tip: answer.tip, mark }, this.#now());
     this.#grants = added.grants;
     for (const { mark: old } of added.dropped) if (old !== mark) old.drop();
-    return { answer, mark: undefined, descendsFrom };
+    return { answer, mark: undefined, descendsFrom, since };
   }
 
   /**
@@ -191,7 +194,12 @@ export class GateDesk {
 }
 
 function plain(answer: GateAnswer): Verdict {
-  return { answer, mark: undefined, descendsFrom: async () => false };
+  return {
+    answer,
+    mark: undefined,
+    descendsFrom: async () => false,
+    since: async () => ({ kind: 'unknown' }),
+  };
 }
 
 function nameOf({ application }: GateQuestion): string {

@@ -77,6 +77,7 @@ class Scene {
       edits: [],
       mark: flushMark,
       descendsFrom: async (commit) => this.descends.includes(commit),
+      since: async () => ({ kind: 'unknown' }),
     };
   }
 

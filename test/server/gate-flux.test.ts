@@ -93,6 +93,7 @@ class Scene {
             answer: this.answer,
             mark: open ? this.#mark() : undefined,
             descendsFrom: async () => this.descends,
+            since: async () => ({ kind: 'unknown' }),
           };
         },
       },
