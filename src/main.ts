@@ -7,5 +7,6 @@ if (problem !== undefined) {
   console.error(problem);
   process.exit(2);
 }
-const { program } = await import('./cli/program.ts');
+const { program } =
+  process.argv[2] === 'gate' ? await import('./cli/gate-program.ts') : await import('./cli/program.ts');
 await program().parseAsync(process.argv);

@@ -17,6 +17,8 @@ if [ "$for" = tests ]; then
   need openssh-server sshd
   need openssh-client ssh-keygen
   need redis-server redis-server
+  need curl curl
+  need wget wget
 fi
 
 if [ -z "$packages" ]; then
