@@ -1,0 +1,67 @@
+/** Asks the gate desk about every Git source of a sync, and makes one answer of what it says. */
+import type { Application } from '../appliers/argocd-application.ts';
+import { combined, type Since, type SyncSource } from '../core/apply/index.ts';
+import type { GateAnswer } from '../core/gate/index.ts';
+import type { GateDesk, Verdict } from './gate-desk.ts';
+
+export interface Asking {
+  readonly desk: Pick<GateDesk, 'ask'>;
+}
+
+export interface Asked {
+  readonly answer: GateAnswer;
+  readonly sources: readonly SyncSource[];
+  readonly verdicts: readonly { readonly source: SyncSource; readonly verdict: Verdict }[];
+}
+
+const deadlineMs = 17_000;
+
+export async function ask(
+  { desk }: Asking,
+  { namespace, name }: Application,
+  sources: readonly SyncSource[],
+): Promise<Asked> {
+  const application = { namespace, name };
+  const verdicts = await Promise.all(
+    sources.map(async (source) => {
+      const { repoURL, targetRevision, revision, path } = source;
+      const question = {
+        repoURL,
+        targetRevision,
+        revision,
+        path,
+        application,
+        applier: 'argocd',
+        phase: 'presync',
+      } as const;
+      const verdict = await desk.ask(question, { deadlineMs, appliers: [`${namespace}/${name}`] });
+      return { source, verdict };
+    }),
+  );
+  const answer = combined(verdicts.map(({ verdict }) => verdict.answer));
+  // A sync that does not go on opens no window, also not for the source that could.
+  const asked = { answer, sources, verdicts };
+  if (answer.decision !== 'open') dropMarks(asked);
+  return asked;
+}
+
+export function dropMarks({ verdicts }: Asked): void {
+  for (const { verdict } of verdicts) verdict.mark?.drop();
+}
+
+/** What came since to any of the superseded sources. */
+export async function sinceAll({ verdicts }: Asked): Promise<Since> {
+  const all = await Promise.all(
+    verdicts
+      .filter(({ verdict }) => verdict.answer.decision === 'superseded')
+      .map(({ verdict }) => verdict.since()),
+  );
+  let foreign = false;
+  let oldestAt = Number.POSITIVE_INFINITY;
+  for (const since of all) {
+    if (since.kind === 'unknown') return since;
+    foreign ||= since.foreign;
+    oldestAt = Math.min(oldestAt, since.oldestAt);
+  }
+  return { kind: 'known', foreign, oldestAt };
+}

@@ -1,0 +1,103 @@
+/**
+ * Follows the syncs of Argo CD that an open answer let through: an apply window ends once a later state of the Application
+ * shows that the operation has ended, a grace later, and when everything written until then is handled (contracts 7 and 8).
+ */
+import { type Application, readApplicationNow } from '../appliers/argocd-application.ts';
+import { hasEnded, type SyncOperation } from '../core/apply/index.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Clock } from '../kube/clock.ts';
+import type { Log } from '../telemetry/log.ts';
+import { Alarm } from './alarm.ts';
+import type { FlushMark } from './examine.ts';
+
+export interface ArgocdWindowsOptions {
+  /** Of the control cluster, where the Applications are. */
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface LetThrough {
+  readonly application: Application;
+  readonly operation: SyncOperation;
+  readonly marks: readonly { readonly mark: FlushMark; readonly revision: string }[];
+  /** The sync has ended and wrote over edits made after its mark; may be called again when the window ends. */
+  collided(): void;
+}
+
+const lookEveryMs = 2_000;
+const graceMs = 10_000;
+/** Waves and hooks may keep a sync at work for long. */
+const limitMs = 3_600_000;
+
+export class ArgocdWindows {
+  readonly #options: ArgocdWindowsOptions;
+  readonly #following = new Map<Alarm, string>();
+
+  constructor(options: ArgocdWindowsOptions) {
+    this.#options = options;
+  }
+
+  /** Opens a window at each mark and lets the marks go. */
+  open(let_: LetThrough): void {
+    const { namespace, name } = let_.application;
+    const holder = { kind: 'ArgoCD', namespace, name } as const;
+    const windows = let_.marks.map(({ mark, revision }) => {
+      const window = mark.open({ holder, revision, limitMs });
+      mark.drop();
+      return window;
+    });
+    if (windows.length === 0) return;
+    const alarm = new Alarm(this.#options.clock);
+    this.#following.set(alarm, `${namespace}/${name}`);
+    const withheld = () => windows.reduce((sum, window) => sum + window.withheld(), 0);
+    const end = async () => {
+      for (const window of windows) await window.end();
+    };
+    this.#follow(let_, alarm, { withheld, end })
+      .catch((error: unknown) => {
+        this.#options.log.error({ err: error, namespace, name }, 'following a sync broke');
+      })
+      .finally(() => this.#following.delete(alarm));
+  }
+
+  /** An Application has changed: its sync may have ended. */
+  look(application: string): void {
+    for (const [alarm, name] of this.#following) if (name === application) alarm.ring();
+  }
+
+  stop(): void {
+    for (const alarm of this.#following.keys()) alarm.off();
+  }
+
+  async #follow(
+    { application, operation, collided }: LetThrough,
+    alarm: Alarm,
+    window: { withheld(): number; end(): Promise<void> },
+  ): Promise<void> {
+    const { clock, log } = this.#options;
+    const limit = clock.now() + limitMs - graceMs;
+    while (!alarm.isOff && clock.now() < limit) {
+      await alarm.wait(lookEveryMs);
+      if (await this.#hasEnded(application, operation)) break;
+    }
+    // The sooner the next sync, the shorter the edit is gone from the cluster.
+    const early = window.withheld();
+    if (early > 0) collided();
+    const until = clock.now() + graceMs;
+    while (!alarm.isOff && clock.now() < until) await alarm.wait(until - clock.now());
+    await window.end();
+    const withheld = window.withheld();
+    if (withheld > early) collided();
+    const { namespace, name } = application;
+    if (withheld > 0)
+      log.info({ namespace, name, withheld }, 'a sync wrote over newer edits; they are in Git');
+  }
+
+  async #hasEnded(application: Application, operation: SyncOperation): Promise<boolean> {
+    const read = await readApplicationNow(this.#options.client, application);
+    if (read.kind === 'not-found') return true;
+    if (read.kind === 'unknown') return false;
+    return hasEnded(read.application.operation, operation);
+  }
+}
