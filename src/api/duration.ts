@@ -2,14 +2,14 @@
 import * as z from 'zod';
 import { type Rule, withRules } from './rules.ts';
 
-const durationPattern = /^([0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+$/;
+const durationPattern = /^([0-9]+(\.[0-9]+)?(ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
 const maxLength = 32;
 
 const millisecondsPerUnit: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
+  '\u00b5s': 1e-3,
+  '\u03bcs': 1e-3,
   ms: 1,
   s: 1000,
   m: 60_000,
@@ -20,7 +20,7 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
 export function parseDuration(text: string): number | undefined {
   if (text.length > maxLength || !durationPattern.test(text)) return undefined;
   let sum = 0;
-  for (const [, amount, unit] of text.matchAll(/([0-9.]+)([a-zµμ]+)/g)) {
+  for (const [, amount, unit] of text.matchAll(/([0-9.]+)([a-z\u00b5\u03bc]+)/g)) {
     sum += Number(amount) * (millisecondsPerUnit[unit ?? ''] ?? 0);
   }
   return sum;

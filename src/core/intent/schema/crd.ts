@@ -101,7 +101,7 @@ function meaningOf(schema: JsonObject): Meaning {
   return typeof pattern === 'string' && admitsOnlyDurations(pattern) ? 'duration' : 'exact';
 }
 
-const unitGroup = /\((?:\?:)?(?:ns|us|µs|ms|s|m|h)(?:\|(?:ns|us|µs|ms|s|m|h))*\)/g;
+const unitGroup = /\((?:\?:)?(?:ns|us|\u00b5s|ms|s|m|h)(?:\|(?:ns|us|\u00b5s|ms|s|m|h))*\)/g;
 const digitsOnly = /^[\^$()+?*{}[\],.\\\d:-]*$/;
 
 /** Like `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`: a group of Go's units, and besides it only digits. The pattern is never run. */

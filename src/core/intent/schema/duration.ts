@@ -4,15 +4,15 @@ import type { Json } from '../../json.ts';
  * Durations as Go writes them (`1h30m`, `90m0s`), compared by length.
  */
 
-const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
-const whole = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
+const whole = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
 const longest = 64;
 
 const nanoseconds: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1_000n,
-  µs: 1_000n,
-  μs: 1_000n,
+  '\u00b5s': 1_000n,
+  '\u03bcs': 1_000n,
   ms: 1_000_000n,
   s: 1_000_000_000n,
   m: 60_000_000_000n,
