@@ -4,6 +4,7 @@ import { normaliseRepositoryUrl } from '../core/repository-url.ts';
 import type { ApplierOwner } from '../core/sanitize/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { branchOf, gitRepositories, kustomizations, textAt } from './flux-kinds.ts';
+import { readSubstitution } from './flux-post-build.ts';
 import { cleanPath, commitIds, type FolderApplier, type FolderRef, pathsOverlap } from './folder-applier.ts';
 
 export async function readKustomization(
@@ -28,7 +29,8 @@ export async function readKustomization(
     textAt(kustomization, 'status', 'lastAppliedRevision'),
     textAt(kustomization, 'status', 'lastAttemptedRevision'),
   ]);
-  return { kind: 'applies', revisions };
+  const isExact = cleanPath(textAt(kustomization, 'spec', 'path') ?? '') === folder.path;
+  return { kind: 'applies', revisions, isExact, substitution: await readSubstitution(client, kustomization) };
 }
 
 function applies(kustomization: JsonObject, source: JsonObject, folder: FolderRef): boolean {

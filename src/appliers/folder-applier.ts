@@ -4,6 +4,7 @@
  * Needed where no handled state is left to compare with (contracts 1). An applier we may not read is unknown, which is not
  * the same as none.
  */
+import type { Substitution } from '../core/plan/index.ts';
 import type { ApplierOwner } from '../core/sanitize/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { readApplication } from './argocd.ts';
@@ -20,7 +21,14 @@ export interface FolderRef {
 
 export type FolderApplier =
   /** It applies this folder; `revisions` are commits, newest first, that may be what the cluster holds. */
-  | { readonly kind: 'applies'; readonly revisions: readonly string[] }
+  | {
+      readonly kind: 'applies';
+      readonly revisions: readonly string[];
+      /** What it fills in after the build. */
+      readonly substitution?: Substitution;
+      /** Its path is the very folder, not one above or below. */
+      readonly isExact?: boolean;
+    }
   /** It applies something else: for this folder nobody is known. */
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'unknown'; readonly message: string };

@@ -7,7 +7,13 @@ import type { Author, ChangeResource, Input, ObjectChange, Sweep, TargetKey } fr
 import type { Freshness } from '../core/gate/index.ts';
 import { identify, type ObjectId, objectKey } from '../core/identity.ts';
 import { canonicalJson, isObject, type JsonObject } from '../core/json.ts';
-import { applierOwner, isTerminating, neverMirrored, sanitize } from '../core/sanitize/index.ts';
+import {
+  type ApplierOwner,
+  applierOwner,
+  isTerminating,
+  neverMirrored,
+  sanitize,
+} from '../core/sanitize/index.ts';
 import type { Mask } from '../core/sealed/index.ts';
 import type { Snapshot, StreamHandler, StreamState } from '../kube/collection.ts';
 import { compareResourceVersions } from '../kube/resource.ts';
@@ -41,7 +47,7 @@ export interface FeedContext {
   readonly wholeObjects: () => boolean;
   isSensitive(id: ObjectId): boolean;
   /** An object of the target carries an applier's mark. */
-  sawApplied(): void;
+  sawApplied(owner: ApplierOwner): void;
   hasApplier(): boolean;
   /** Everything the target watches of this kind in this place, by selector: changes when a rule does. */
   watchedScope(): string;
@@ -97,7 +103,8 @@ export class CollectionFeed implements StreamHandler {
     if (isTerminating(object)) return this.#gone(object, id, 'observed');
     const key = objectKey(id);
     if (this.#context.collection.labelSelector !== '') this.#mine.add(key);
-    if (applierOwner(object) !== undefined) this.#context.sawApplied();
+    const owner = applierOwner(object);
+    if (owner !== undefined) this.#context.sawApplied(owner);
     const sensitive = this.#context.isSensitive(id);
     const sanitized = sanitize(object);
     const { digest, body } = digestOf(sanitized, sensitive ? this.#context.mask : undefined);

@@ -100,10 +100,8 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     underWay: target.underWay,
     clusterUid: () => target.spec.cluster.uid,
     readClusterUid,
-    sawApplied() {
-      target.hasApplier = true;
-    },
-    hasApplier: () => target.hasApplier,
+    sawApplied: (owner) => target.appliers.saw(owner),
+    hasApplier: () => target.appliers.isSeen,
     watchedScope: () => target.watchedScope(collection),
     pruneAlways: () => target.spec.prune === 'Always',
     suspended: () => target.spec.suspend,

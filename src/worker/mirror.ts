@@ -73,6 +73,7 @@ class RunningMirror implements Mirror {
     this.#kustomize = {
       render: createKustomize({ program: options.kustomize, scratch }),
       cache: createRenderCache(renderedObjects),
+      decoded: new Map(),
     };
     this.#isSensitive = isSensitiveType(options.sensitiveResources);
     const { gitRefreshIntervalMs: idleMs } = options;
@@ -246,9 +247,9 @@ class RunningMirror implements Mirror {
       sealerFor,
       kustomize: this.#kustomize,
       documentAt: (commit, object, sealer) =>
-        branch.documentAt(target.spec.path, commit, object, sealer, this.#kustomize),
+        branch.documentAt(target.spec.path, commit, object, sealer, target.kustomize),
       hasDocumentAt: (commit, object) =>
-        branch.hasDocumentAt(target.spec.path, commit, object, this.#kustomize),
+        branch.hasDocumentAt(target.spec.path, commit, object, target.kustomize),
       isPublished: (commit) => branch.isPublished(commit),
       tip: () => branch.observation().tip,
       hasCommit: (commit) => repository.reader.hasCommit(commit),

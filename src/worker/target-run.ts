@@ -32,6 +32,7 @@ import type { Message } from '../core/template/message.ts';
 import { collectionKey, type StreamState } from '../kube/collection.ts';
 import type { Applier, ClusterFacts } from './cluster-facts.ts';
 import type { CollectionFeed } from './collection-feed.ts';
+import { FolderAppliers } from './folder-appliers.ts';
 import type { HandledStates, HandledUpdate } from './handled.ts';
 import type { MirrorSpec, Sealing, WatchedCollection } from './mirror-spec.ts';
 import { knownBeside, takenBack } from './sensitive-state.ts';
@@ -44,9 +45,9 @@ export interface TargetRunOptions {
   isSensitive(resource: ResourceType & { readonly group: string }): boolean;
   /** Masks the values of sensitive objects. */
   readonly mask: Mask;
-  /** Opens and seals for these recipients, with these keys. */
   /** Builds kustomize folders, and keeps what was built. */
   readonly kustomize: KustomizeOptions;
+  /** Opens and seals for these recipients, with these keys. */
   sealerFor(sealing: Sealing): Sealer;
   /** What Git states of an object at a commit; undefined when it or the commit is not there, or it cannot be opened. */
   documentAt(
@@ -88,8 +89,7 @@ export class TargetRun {
   templates: { live: Template | undefined; reconcile: Template | undefined };
   /** A snapshot that a person asked for has not settled yet on these collections. */
   readonly resyncing = new Set<string>();
-  /** A live object of the target carries an applier's mark. */
-  hasApplier = false;
+  readonly appliers: FolderAppliers;
   /** At least one snapshot was whole. */
   settledOnce = false;
   readonly #options: TargetRunOptions;
@@ -102,6 +102,10 @@ export class TargetRun {
     this.#spec = options.spec;
     this.key = options.spec.key;
     this.handled = options.handled;
+    this.appliers = new FolderAppliers(options.facts, () => {
+      const { access, branch, path } = this.#spec;
+      return { repository: access.url.key, branch, path };
+    });
     this.templates = readTemplates(options.spec);
     this.#sealer = this.#sealerOf(options.spec);
   }
@@ -139,7 +143,9 @@ export class TargetRun {
     const base = change.whole ? undefined : await this.#base(change, sequence);
     const mask = this.#maskFor(change.id);
     const pending = this.underWay.base(change.key, sequence);
+    const substitution = await this.appliers.substitution(change.live);
     const handled = {
+      ...(substitution === undefined ? {} : { substitution }),
       ...(base === undefined ? {} : { handled: base }),
       ...(mask && knownBeside(change, { record: this.handled.get(change.key), pending, mask })),
     };
@@ -147,7 +153,7 @@ export class TargetRun {
       return { kind: 'delete', id: change.id, reason: change.deletion ?? 'observed', ...handled };
     }
     const live = change.live;
-    const applier = await this.#applier(live);
+    const applier = await this.appliers.of(live);
     const applierKnown = applier.kind === 'applies' || applier.kind === 'unknown';
     const managers = { appliers: applierKnown ? appliersOf(live) : [], ignore: this.#spec.ignoreManagers };
     const candidates = base === undefined ? await this.#candidates(applier, change) : [];
@@ -162,6 +168,11 @@ export class TargetRun {
     };
   }
 
+  /** How its folder is built. */
+  get kustomize(): KustomizeOptions {
+    return { ...this.#options.kustomize, isApplied: this.appliers.isApplied };
+  }
+
   async planOptions(cache: IndexCache): Promise<PlanOptions> {
     const { path, placement, serializeNamespace, prune, ignoreManagers } = this.#spec;
     return {
@@ -172,7 +183,7 @@ export class TargetRun {
       crds: await this.#options.facts.crds(this.#spec.collections),
       isSensitive: (id) => this.isSensitive(id),
       adoptsUnread: true,
-      kustomize: this.#options.kustomize,
+      kustomize: this.kustomize,
       ...(this.#sealer === undefined ? {} : { sealer: this.#sealer }),
       resourceOf: (apiVersion, kind) => this.#resourceOf(parseApiVersion(apiVersion).group, kind),
       bootstrap: true,
@@ -348,13 +359,6 @@ export class TargetRun {
     // Nothing of it was published: an object that is gone was never handled, and no document is the one handled.
     const isUnknown = entries.length > 0 && live === undefined && this.handled.recorded(key) === undefined;
     return isUnknown ? {} : undefined;
-  }
-
-  async #applier(live: JsonObject): Promise<Applier> {
-    const owner = applierOwner(live);
-    if (owner === undefined) return { kind: 'none' };
-    const { access, branch, path } = this.#spec;
-    return this.#options.facts.applier(owner, { repository: access.url.key, branch, path });
   }
 
   /** What the applier may have applied, where nothing else is left to compare with. */

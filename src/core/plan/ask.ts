@@ -21,7 +21,7 @@ export function ask(
     document,
     ...(change.candidates === undefined
       ? {}
-      : { candidates: change.candidates.map((one) => filled(context, one, change.live)) }),
+      : { candidates: change.candidates.map((one) => filled(context, change, one, change.live)) }),
     applierKnown: change.applierKnown,
     schema: schemaOf(change.live, options.crds),
     managers: change.managers ?? options.managers,

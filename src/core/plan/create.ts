@@ -16,14 +16,17 @@ import { Concealed } from '../sealed/index.ts';
 import { type Context, type Decision, refused } from './decision.ts';
 import { withoutNamespace } from './namespace.ts';
 import { lostContent } from './sealed.ts';
+import type { Upsert } from './types.ts';
+import { asText } from './variables.ts';
 
 export async function decideCreate(
   context: Context,
   object: ObjectId,
-  live: JsonObject,
+  change: Upsert,
   { desired, fields }: { readonly desired: JsonObject; readonly fields: readonly string[] },
 ): Promise<Decision> {
   const { options } = context;
+  const { live } = change;
   const name = describeObject(object);
   const sensitive = options.isSensitive(object);
   if (sensitive && options.sealer === undefined) {
@@ -37,7 +40,8 @@ export async function decideCreate(
   }
   const place = placeOf(context, object, desired);
   if (!place.ok) return refused(object, place.reason, place.message, place.path);
-  const document = options.serializeNamespace === false ? withoutNamespace(desired) : desired;
+  const meant = asText(context, change, desired);
+  const document = options.serializeNamespace === false ? withoutNamespace(meant) : meant;
   if (sensitive) return sealNew(object, live, { path: place.path, document, fields });
   return {
     kind: 'create',

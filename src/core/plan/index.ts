@@ -18,6 +18,7 @@ export type {
   PlannedEdit,
   PlanOptions,
   PruneMode,
+  Substitution,
   Sweep,
   Upsert,
 } from './types.ts';

@@ -20,6 +20,7 @@ import {
   refusal,
 } from './overlay-decide.ts';
 import type { Plan, PlannedEdit, Upsert } from './types.ts';
+import { substitutionFor } from './variables.ts';
 
 export interface Created {
   readonly result: Built;
@@ -55,10 +56,12 @@ async function create(
   }
   const folder = relativeTo(`${home.node.folder}/`, index.folder).replace(/\/$/, '');
   const byDefault = { ...options, serializeNamespace: true };
+  // Ciphertext cannot be changed afterwards; any other document is, when its layers are known.
+  const asIs = options.isSensitive(object) ? change : { ...change, substitution: {} };
   let made: Plan | undefined;
   for (const name of ['{name}{sensitiveSuffix}', `${object.kind.toLowerCase()}-{name}{sensitiveSuffix}`]) {
     const placement = { ...options.placement, default: options.placement.default ?? joinPath(folder, name) };
-    made = await planDocuments(plain, [change], { ...byDefault, placement });
+    made = await planDocuments(plain, [asIs], { ...byDefault, placement });
     const path = editOf(made, object)?.path;
     if (path === undefined || options.placement.default !== undefined || !overlay.files.has(path)) break;
   }
@@ -83,7 +86,7 @@ async function create(
     const text = `${describeObject(object)} does not have the name prefix or suffix that ${home.node.file} gives`;
     return refusal(object, 'RenderRefused', text, home.node.file);
   }
-  const postBuild = options.kustomize?.postBuild;
+  const { postBuild } = substitutionFor(options, change);
   const raw = (wanted: JsonObject): JsonObject => {
     const restored = restoreObject(postBuild, schema, { raw: {}, filled: {}, wanted });
     return restored.ok ? restored.value : wanted;

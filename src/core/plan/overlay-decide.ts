@@ -21,6 +21,7 @@ import { isTerminating, neverMirrored } from '../sanitize/index.ts';
 import { refused } from './decision.ts';
 import { asLive, asWritten } from './namespace.ts';
 import type { Notice, ObjectOutcome, PlanOptions, Upsert } from './types.ts';
+import { substitutionFor } from './variables.ts';
 import { carryOver } from './version.ts';
 
 export interface OverlayContext {
@@ -162,7 +163,8 @@ function decideEdit(
         : undefined;
   const { options } = context;
   const schema = kindSchema(String(built.value.apiVersion), object.kind, options.crds);
-  const filled = fillObject(options.kustomize?.postBuild, schema, built.value, change.live);
+  const { postBuild, isSubstituted } = substitutionFor(options, change);
+  const filled = fillObject(postBuild, schema, built.value, change.live);
   const document = asLive(withName(filled, object.name), object.namespace);
   const isOtherVersion = built.value.apiVersion !== change.live.apiVersion;
   const base = isOtherVersion ? (change.handled ?? document) : document;
@@ -196,9 +198,9 @@ function decideEdit(
     return refusal(object, 'EncryptionNotConfigured', text, path);
   }
   const wanted = asWritten(withName(desired, built.id.name), built.value);
-  const restored = restoreObject(options.kustomize?.postBuild, schema, { raw: built.value, filled, wanted });
+  const restored = restoreObject(postBuild, schema, { raw: built.value, filled, wanted });
   // Where nothing is filled in after the build, a text that looks like a variable is a text.
-  const isText = options.kustomize?.postBuild === undefined && options.isSubstituted === false;
+  const isText = postBuild === undefined && isSubstituted === false;
   if (!restored.ok && !isText)
     return refusal(object, 'RenderDoesNotMatchLive', `${name}: ${restored.message}`, path);
   const edit = { root, object: built, wanted: restored.ok ? restored.value : wanted, schema };
@@ -256,7 +258,7 @@ function ask(
   const { options } = context;
   const schema = kindSchema(String(change.live.apiVersion), object.kind, options.crds);
   const candidates = change.candidates?.map((one) =>
-    withoutMarks(fillObject(options.kustomize?.postBuild, schema, one, change.live)),
+    withoutMarks(fillObject(substitutionFor(options, change).postBuild, schema, one, change.live)),
   );
   return intentOf({
     live: withoutMarks(change.live),

@@ -16,6 +16,7 @@ import {
   unlisted,
 } from './overlay-decide.ts';
 import type { Delete, Sweep } from './types.ts';
+import { substitutionFor } from './variables.ts';
 
 export async function decideGone(context: OverlayContext, change: Delete): Promise<Built | 'plain'> {
   const { id: object } = change;
@@ -67,7 +68,7 @@ function isStillAsHandled(context: OverlayContext, change: Delete, built: Render
   if (handled === undefined) return documentBlob === undefined;
   const schema = kindSchema(String(handled.apiVersion), change.id.kind, options.crds);
   const stated: JsonObject = asLive(
-    fillObject(options.kustomize?.postBuild, schema, built.value, handled),
+    fillObject(substitutionFor(options, change).postBuild, schema, built.value, handled),
     change.id.namespace,
   );
   const intent = intentOf({

@@ -17,6 +17,7 @@ import { type Context, type Decision, refused, schemaOf } from './decision.ts';
 import { asLive } from './namespace.ts';
 import { openDocument, sharedFile, withHandledValues } from './sealed.ts';
 import type { Delete, Sweep } from './types.ts';
+import { filled } from './variables.ts';
 
 export async function decideDelete(context: Context, change: Delete): Promise<Decision> {
   const { id: object } = change;
@@ -98,7 +99,8 @@ async function isStillAsHandled(
   const written = document.encrypted ? await opened(context, document) : await context.reader.value(document);
   // Ciphertext cannot be compared with what was live.
   if (written === undefined) return false;
-  const stated = asLive(written, change.id.namespace);
+  const made = filled(context, change, written, change.handled);
+  const stated = asLive(made, change.id.namespace);
   const { handled } = withHandledValues(change, stated);
   return handled !== undefined && statesOnly(context, change.id, stated, handled);
 }

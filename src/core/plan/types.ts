@@ -4,10 +4,17 @@ import type { ObjectId } from '../identity.ts';
 import type { ManagerRules, NoticeCode } from '../intent/index.ts';
 import type { CrdSchemas } from '../intent/schema/index.ts';
 import type { JsonObject } from '../json.ts';
-import type { KustomizeOptions } from '../kustomize/index.ts';
+import type { KustomizeOptions, PostBuild } from '../kustomize/index.ts';
 import type { Refusal } from '../refusal.ts';
 import type { Mask, Sealer } from '../sealed/index.ts';
 import type { ResourceType } from './resource.ts';
+
+/** What the applier of an object fills in after Git. */
+export interface Substitution {
+  readonly postBuild?: PostBuild;
+  /** As in `PlanOptions`. */
+  readonly isSubstituted?: boolean;
+}
 
 /** The live object as the API server returns it. */
 export interface Upsert {
@@ -29,6 +36,8 @@ export interface Upsert {
   readonly applierKnown: boolean;
   /** Instead of `PlanOptions.managers`, when the object has an applier of its own. */
   readonly managers?: ManagerRules;
+  /** Instead of what the options say, when the object has an applier of its own. */
+  readonly substitution?: Substitution;
   /** True when a live autoscaler sets the object's size; autoscalers in the folder and in this batch are found here. */
   readonly autoscaled?: boolean;
 }
@@ -41,6 +50,7 @@ export interface Delete {
   readonly mask?: Mask;
   /** Id of the file's blob when the object was last handled: the same blob is the same document, readable or not. */
   readonly documentBlob?: string;
+  readonly substitution?: Substitution;
   /** Watched as DELETED, or absent from a complete snapshot after having been handled. */
   readonly reason: 'observed' | 'absent';
 }
@@ -80,7 +90,10 @@ export interface PlanOptions {
   readonly adoptsUnread?: boolean;
   /** Discovery; `builtinResource` is the fall-back for callers without one. */
   readonly resourceOf: (apiVersion: string, kind: string) => ResourceType | undefined;
-  /** The applier replaces `${…}` after Git (Flux postBuild). A field that holds such a token is not written over. */
+  /**
+   * The applier replaces `${…}` after Git (Flux postBuild). A field that holds such a token is not written over. False: nobody
+   * does, and a text that looks like a token is a text.
+   */
   readonly isSubstituted?: boolean;
   /** For folders that kustomize builds. Without it they are refused. */
   readonly kustomize?: KustomizeOptions;

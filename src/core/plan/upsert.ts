@@ -11,9 +11,9 @@ import { type Context, type Decision, refused, schemaOf, tell } from './decision
 import { asLive, asWritten } from './namespace.ts';
 import { openDocument, sealedProblem, withHandledValues } from './sealed.ts';
 import { decideUnread } from './sealed-unread.ts';
-import { tokenIn } from './token.ts';
+import { lostToken } from './token.ts';
 import type { Upsert } from './types.ts';
-import { filled, unfilled } from './variables.ts';
+import { filled, substitutionFor, unfilled } from './variables.ts';
 import { carryOver } from './version.ts';
 
 type Found = Exclude<Lookup, { kind: 'none' }>;
@@ -78,11 +78,11 @@ async function withoutDocument(context: Context, change: Upsert, object: ObjectI
   const intent = ask(context, change, object, undefined);
   tell(context, object, intent.notices, undefined);
   if (intent.kind === 'create') {
-    return await decideCreate(context, object, change.live, { desired: intent.desired, fields: [] });
+    return await decideCreate(context, object, change, { desired: intent.desired, fields: [] });
   }
   if (intent.kind !== 'gone-in-git' || intent.desired === undefined) return { kind: 'unchanged', object };
   const fields = intent.fields.map(({ where }) => where);
-  return await decideCreate(context, object, change.live, { desired: intent.desired, fields });
+  return await decideCreate(context, object, change, { desired: intent.desired, fields });
 }
 
 /** `written` is the document as Git has it, opened when it is sealed. */
@@ -94,7 +94,7 @@ function withDocument(
   written: JsonObject,
 ): Decision {
   const { path, apiVersion } = lookup.document;
-  const made = filled(context, written, change.live);
+  const made = filled(context, change, written, change.live);
   const document = asLive(made, object.namespace);
   const isOtherVersion = apiVersion !== change.live.apiVersion;
   // Across versions the handled state is the only thing the live object can be compared with.
@@ -110,10 +110,10 @@ function withDocument(
     return refused(object, 'VersionMismatch', text, path);
   }
   if (isOtherVersion && equalJson(desired, document)) return { kind: 'unchanged', object, path };
-  const problem = editProblem(context, object, lookup, intent.fields);
+  const problem = editProblem(context, { object, change }, lookup, intent.fields);
   if (problem !== undefined) return problem;
   const views = { written, filled: made, desired: asWritten(desired, written) };
-  const result = unfilled(context, object, views, lookup.document);
+  const result = unfilled(context, { object, change }, views, lookup.document);
   if (result.kind === 'refuse') return result;
   return {
     kind: 'edit',
@@ -128,7 +128,7 @@ function withDocument(
 
 function editProblem(
   context: Context,
-  object: ObjectId,
+  { object, change }: { readonly object: ObjectId; readonly change: Upsert },
   lookup: Found,
   fields: readonly FieldChange[],
 ): Decision | undefined {
@@ -141,11 +141,13 @@ function editProblem(
     const text = `${name} is sensitive and stands in ${path} in plain text; encrypt it there with sops, and its edits are written`;
     return refused(object, 'SensitiveInPlainText', text, path);
   }
-  if (context.options.isSubstituted !== true) return undefined;
-  const field = fields.find(({ before }) => before !== undefined && tokenIn(before) !== undefined);
+  const { isSubstituted, postBuild } = substitutionFor(context.options, change);
+  // With the variables known the document is compared as it is applied, and written back around them.
+  if (isSubstituted !== true || postBuild !== undefined) return undefined;
+  const field = fields.find(({ before, after }) => lostToken(before, after) !== undefined);
   if (field === undefined) return undefined;
   // What stands in a sealed document is not shown, not even a part of it that looks like a variable.
-  const token = encrypted ? 'a variable' : tokenIn(field.before ?? null);
+  const token = encrypted ? 'a variable' : lostToken(field.before, field.after);
   const text = `${field.where} of ${name} holds ${token} in ${path}, which is replaced after Git, and the live value differs; change the variable or write the value into the file`;
   return refused(object, 'RenderDoesNotMatchLive', text, path);
 }

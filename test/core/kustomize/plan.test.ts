@@ -303,4 +303,44 @@ spec: {path: ./app, postBuild: {substitute: {DOMAIN: example.test}, substituteFr
     assert.match(applied(texts, planned)['app/one.yaml'] ?? '', /more: "?\$\$\{NEW\} and \$\$\$1"?\n/);
   });
 });
+describe('variables in a folder without a kustomization', () => {
+  const postBuild: PostBuild = {
+    variables: new Map([['DOMAIN', { value: 'example.test', where: 'Kustomization flux-system/app' }]]),
+    unread: [],
+    where: 'Kustomization flux-system/app',
+  };
+  const substitution = { isSubstituted: true, postBuild };
+  const texts: Texts = { 'app/one.yaml': configMap('one', 'web.${DOMAIN}') };
+
+  it('stay where the applier of the object is known, and its own applier counts before the options', async () => {
+    const change = { ...upsert(`${configMap('one', 'web.example.test')}  b: new\n`), substitution } as Change;
+    const planned = await planOn(texts, [change]);
+    assert.deepEqual(planned.refused, []);
+    assert.equal(applied(texts, planned)['app/one.yaml'], `${texts['app/one.yaml']}  b: new\n`);
+    const none = { ...change, substitution: { isSubstituted: true } } as Change;
+    const refused = await planOn(texts, [none], { kustomize: { render, postBuild } });
+    assert.equal(refused.refused[0]?.reason, 'RenderDoesNotMatchLive');
+  });
+
+  it('do not keep a document of a deleted object', async () => {
+    const handled = live(configMap('one', 'web.example.test'));
+    const change: Change = { ...gone('ConfigMap/shop/one'), handled, substitution } as Change;
+    assert.deepEqual(applied(texts, await planOn(texts, [change])), {});
+  });
+
+  it('are not made of what a person writes into a new object', async () => {
+    const fresh = { ...upsert(configMap('two', '${HOME}')), substitution } as Change;
+    const path = 'shop/configmaps/two.yaml';
+    assert.match(applied(texts, await planOn(texts, [fresh]))[`app/${path}`] ?? '', /a: \$\$\{HOME\}\n/);
+  });
+
+  it('that live still holds were not filled in, so the text around them is edited', async () => {
+    const change = {
+      ...upsert(configMap('one', 'ftp.${DOMAIN}')),
+      substitution: { isSubstituted: true },
+    } as Change;
+    const planned = await planOn(texts, [change]);
+    assert.equal(applied(texts, planned)['app/one.yaml'], configMap('one', 'ftp.${DOMAIN}'));
+  });
+});
 /* biome-ignore-end lint/suspicious/noTemplateCurlyInString: as above. */
