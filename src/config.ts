@@ -17,12 +17,12 @@ const duration = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** `127.0.0.1:9796`, `:9796` (every address), or `0` = off. */
+/** `127.0.0.1:9796`, `:9796` (every address), `[::]:9796` (every one of IPv6 too), or `0` = off. */
 const listener = z.string().transform((text, context) => {
   if (text === '0') return undefined;
-  const match = /^(?<host>.*):(?<port>\d{1,5})$/.exec(text);
+  const match = /^(?:\[(?<v6>[0-9a-fA-F:]+)\]|(?<host>[^[\]]*)):(?<port>\d{1,5})$/.exec(text);
   if (match?.groups !== undefined)
-    return { host: match.groups.host || '0.0.0.0', port: Number(match.groups.port) };
+    return { host: match.groups.v6 || match.groups.host || '0.0.0.0', port: Number(match.groups.port) };
   context.addIssue({
     code: 'custom',
     message: `"${text}" is not HOST:PORT; write for example :9796, or 0 to switch it off`,
@@ -65,12 +65,14 @@ const fields = z.object({
   metricsBindAddress: listener.prefault(':9795'),
   gateBindAddress: listenerOrSocket.prefault('127.0.0.1:9797'),
   gateTokenFile: z.string().optional(),
+  sharedCheckoutDir: z.string().optional(),
   peerBindAddress: listener.prefault('0'),
   peerTokenFile: z.string().optional(),
   podIp: z.string().optional(),
   tlsCertFile: z.string().optional(),
   tlsKeyFile: z.string().optional(),
   tlsCaFile: z.string().optional(),
+  argocdNamespace: z.string().min(1).default('argocd'),
   artifactBindAddress: listenerOrSocket.prefault('127.0.0.1:9798'),
   sourceControllerUrl: httpUrl.default('http://source-controller.flux-system.svc.cluster.local.'),
   sourceWatcherUrl: httpUrl.default('http://source-watcher.flux-system.svc.cluster.local.'),
@@ -156,6 +158,10 @@ export function addConfigOptions(command: Command): Command {
     'file with the bearer token of the gate, made when it is missing; without it the gate is off',
   );
   flag(
+    '--shared-checkout-dir <dir>',
+    'volume shared with plugins of Argo CD, for checkouts of published commits (default: none)',
+  );
+  flag(
     '--peer-bind-address <address>',
     'HOST:PORT where other replicas ask this one while it leads, 0 = off (default: 0)',
   );
@@ -167,6 +173,10 @@ export function addConfigOptions(command: Command): Command {
   flag(
     '--artifact-bind-address <address>',
     'HOST:PORT of the artifact door of Flux, 0 = off (default: 127.0.0.1:9798)',
+  );
+  flag(
+    '--argocd-namespace <name>',
+    'where Applications live that a tracking mark names without a namespace (default: argocd)',
   );
   flag('--source-controller-url <url>', 'where artifacts come from that the door does not check');
   flag('--source-watcher-url <url>', 'where artifacts of ArtifactGenerators come from');

@@ -7,7 +7,7 @@ import { kubectl } from '../cluster/kubectl.ts';
 import { until } from '../cluster/wait.ts';
 import { clusterMissing } from './real-cluster.ts';
 
-const roles = fileURLToPath(new URL('../../manifests/rbac/core.yaml', import.meta.url));
+const manifests = fileURLToPath(new URL('../../manifests/', import.meta.url));
 const account = 'system:serviceaccount:gitops-reverser:gitops-reverser';
 const own = kinds.map(({ plural }) => `${plural}.configbutler.ai`);
 
@@ -63,7 +63,8 @@ describe('the role core', function () {
     }
     cluster = await startControlPlane({ controllers: false });
     await kubectl(cluster, ['create', 'namespace', 'gitops-reverser']);
-    const applied = await kubectl(cluster, ['apply', '-f', roles]);
+    const files = ['-f', `${manifests}rbac/core.yaml`, '-f', `${manifests}standalone/account.yaml`];
+    const applied = await kubectl(cluster, ['apply', ...files]);
     assert.equal(applied.code, 0, applied.stderr);
     await until('the role is bound', async () =>
       (await answers(['create events shop/']))[0]?.endsWith('yes'),

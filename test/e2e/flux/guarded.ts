@@ -70,10 +70,14 @@ export async function startGuardedWorld(options: { concurrent?: number } = {}): 
 
 /** The rights of the installation, and a kubeconfig with nothing else. */
 async function ownAccount(world: World): Promise<string> {
-  for (const name of ['flux-system', 'gitops-reverser']) await world.kubectl('create', 'namespace', name);
-  await world.kubectl('apply', '-f', join(manifests, 'rbac/core.yaml'));
-  for (const file of ['service-account.yaml', 'role.yaml']) {
-    await world.kubectl('apply', '-f', join(manifests, 'flux', file));
+  await world.kubectl('create', 'namespace', 'flux-system');
+  for (const file of [
+    'rbac/core.yaml',
+    'rbac/flux-door.yaml',
+    'flux/service-account.yaml',
+    'flux/role.yaml',
+  ]) {
+    await world.kubectl('apply', '-f', join(manifests, file));
   }
   const token = await world.kubectl(
     'create',

@@ -72,8 +72,8 @@ describe('the kustomize component for kustomize-controller', function () {
     });
     for (const args of [
       ['create', 'namespace', 'flux-system'],
-      ['create', 'namespace', 'gitops-reverser'],
       ['apply', '-f', join(manifests, 'rbac/core.yaml')],
+      ['apply', '-f', join(manifests, 'rbac/flux-door.yaml')],
       ['apply', '--server-side', '-f', join(manifests, 'crds')],
     ])
       assert.equal((await kubectl(cluster, args)).code, 0);
