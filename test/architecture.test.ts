@@ -21,7 +21,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   attribution: ['core', 'kube', 'telemetry'],
   appliers: ['core', 'kube', 'telemetry'],
   worker: ['core', 'kube', 'git', 'render', 'seal', 'appliers', 'attribution', 'telemetry'],
-  controllers: ['core', 'api', 'kube', 'git', 'worker', 'telemetry', 'types:config.ts'],
+  controllers: ['core', 'api', 'kube', 'git', 'appliers', 'worker', 'telemetry', 'types:config.ts'],
   server: ['core', 'api', 'worker', 'telemetry', 'types:config.ts'],
   cli: [
     'core',

@@ -256,6 +256,28 @@ export const gitTargetConditions = {
       RenderDoesNotMatchLive: needs(author, 'A written edit does not come out of the render.'),
     },
   },
+  ApplicationsGated: {
+    meaning:
+      'Every Argo CD Application that applies the folder waits at its SyncGate. Absent without such an Application; not part of Ready.',
+    reasons: {
+      Succeeded: holds('All of them do, as far as their newest syncs show.'),
+      NotAdmitted: needs(
+        operator,
+        'An Application of another namespace is not held back; allow it in the KubeProvider.',
+      ),
+      UnsupportedDestination: needs(
+        operator,
+        'An Application applies to a cluster whose SyncGates the sidecar does not see.',
+      ),
+      DoorOpen: needs(operator, 'The annotation configbutler.ai/door: open lets every sync pass.'),
+      SelfHeal: needs(operator, 'Self-heal applies over live edits at once and skips hooks; switch it off.'),
+      Rollback: needs(operator, 'The newest sync was a rollback, which skips hooks.'),
+      StrategyApply: needs(operator, 'The newest sync used the strategy apply, which skips hooks.'),
+      SelectiveSync: needs(operator, 'The newest sync named single resources, which skips hooks.'),
+      NoSyncGate: needs(author, 'The folder has no SyncGate; gitops-reverser gate init adds it.'),
+      HookReplaced: needs(author, 'The SyncGate was not made anew for the newest sync.'),
+    },
+  },
   LayoutResolved: {
     meaning: 'How new documents join the folder is known.',
     reasons: {

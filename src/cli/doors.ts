@@ -1,4 +1,4 @@
-/** Wires the gate desk and the door of Flux to their listeners. The listeners answer from the start, also on a follower. */
+/** Wires the gate desk and the doors of Flux and Argo CD. The listeners answer from the start, also on a follower. */
 import type { Config } from '../config.ts';
 import type { Controllers } from '../controllers/manager.ts';
 import type { GateAnswer } from '../core/gate/index.ts';
@@ -12,6 +12,7 @@ import { startPeerServer } from '../server/peer.ts';
 import { type PeerLeaderOptions, peerLeader } from '../server/peer-leader.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { ArgocdDoor } from '../worker/argocd-door.ts';
 import { FluxDoor } from '../worker/flux-door.ts';
 import { windowLimitMs } from '../worker/flux-windows.ts';
 import { GateDesk } from '../worker/gate-desk.ts';
@@ -57,9 +58,13 @@ export function openDoors(parts: DoorParts): Doors {
     ready: () => controllers.ready(),
     record: (event) => events.record(event),
   });
+  const argocd = new ArgocdDoor({ client: kube, desk, clock, log, record: (event) => events.record(event) });
+  controllers.attach(argocd);
   const forget = mirror.onChange((target) => {
     const branch = mirror.observe(target)?.branch;
-    if (branch !== undefined && branch.failure === undefined && branch.halt === undefined) flux.lookAgain();
+    if (branch === undefined || branch.failure !== undefined || branch.halt !== undefined) return;
+    flux.lookAgain();
+    argocd.lookAgain();
   });
   if (config.artifactBindAddress !== undefined) flux.start();
   return {
@@ -68,6 +73,7 @@ export function openDoors(parts: DoorParts): Doors {
     stop() {
       forget();
       flux.stop();
+      argocd.stop();
     },
   };
 }

@@ -30,6 +30,8 @@ export interface ClustersOptions {
 
 interface Remote {
   readonly fingerprint: string;
+  /** URL of its API server. */
+  readonly server: string;
   readonly cluster: SourceCluster;
 }
 
@@ -62,6 +64,15 @@ export class Clusters {
     const kind = this.#connections.get(kubeProvider)?.kind;
     if (kind === 'in-cluster') return this.#local;
     return kind === 'kubeconfig' ? this.#remotes.get(kubeProvider)?.cluster : undefined;
+  }
+
+  /** Clusters other than the control cluster that can be connected to. */
+  remotes(): { readonly name: string; readonly server: string; readonly client: KubeClient }[] {
+    return [...this.#remotes].map(([name, { server, cluster }]) => ({
+      name,
+      server,
+      client: cluster.client,
+    }));
   }
 
   connection(kubeProvider: string): Connection | undefined {
@@ -126,7 +137,8 @@ export class Clusters {
         rateLimit: limit,
       });
       const cluster = this.#view(name, client, false, () => this.#options.onChange(name));
-      this.#remotes.set(name, { fingerprint, cluster });
+      const server = loaded.config.getCurrentCluster()?.server ?? '';
+      this.#remotes.set(name, { fingerprint, server, cluster });
       cluster.refresh();
     }
     return { kind: 'kubeconfig' };

@@ -6,6 +6,7 @@ import type { EventRecorder } from '../kube/events.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Mirror, MirrorSpec, WatchedCollection } from '../worker/mirror-spec.ts';
+import type { ArgocdView } from './argocd-view.ts';
 import type { Clusters } from './clusters.ts';
 import type { EncryptionReads } from './encryption.ts';
 import type { Flushes } from './flushes.ts';
@@ -28,6 +29,7 @@ export interface Context {
   readonly clusters: Clusters;
   readonly flushes: Flushes;
   readonly encryption: EncryptionReads;
+  readonly argocd: Pick<ArgocdView, 'finding'>;
   readonly events: EventRecorder;
   readonly memory: Memory;
   /** Has an object looked at again. */

@@ -9,6 +9,7 @@ import { type Contributor, findCondition } from '../api/trio.ts';
 import { describeObject } from '../core/identity.ts';
 import type { Refusal, RefusalReason } from '../core/refusal.ts';
 import type { TargetObservation, WatchedCollection } from '../worker/mirror-spec.ts';
+import type { GateFinding } from './applications.ts';
 import { failureMessage, failureReason, haltMessage } from './decide-git-branch.ts';
 import type { SealingState } from './encryption.ts';
 import { contributor, type Decision, type Gate, gatesOf, holds } from './gates.ts';
@@ -31,6 +32,8 @@ export interface TargetFacts {
   /** The workers were asked to run it. */
   readonly running: boolean;
   readonly observation: TargetObservation | undefined;
+  /** Whether the Applications of Argo CD that apply the folder wait at their gates; undefined when there are none. */
+  readonly gated: GateFinding | undefined;
   readonly before: readonly Condition[];
 }
 
@@ -80,7 +83,9 @@ export function decideGitTarget(facts: TargetFacts): Decision {
     ...(layout === undefined ? [] : [layout]),
   ];
   const contributors = [convergedAs(facts), ...gates.slice(2).map(contributor), ...branchContributors(facts)];
-  return { gates, contributors };
+  if (facts.gated === undefined) return { gates, contributors };
+  const { reason, message } = facts.gated;
+  return { gates: [...gates, gate('ApplicationsGated', reason, message)], contributors };
 }
 
 /** The reason under which a target without any trouble is Ready. */

@@ -62,6 +62,7 @@ export async function reconcileGitTarget(context: Context, key: string): Promise
     rulesKnown: store.rulesKnown,
     running,
     observation,
+    gated: context.argocd.finding(key, view.provider?.spec.url),
     before: target.status?.conditions ?? [],
   });
   const status = statusOf(context, { view, decision, observation, collections, flushed });

@@ -13,6 +13,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { CoveredTarget } from '../worker/gate-desk.ts';
 import type { Mirror, MirrorEvent } from '../worker/mirror-spec.ts';
+import { ArgocdView, type GateDoor } from './argocd-view.ts';
 import { reconcileClusterWatchRule } from './cluster-watch-rule.ts';
 import { Clusters } from './clusters.ts';
 import { forgetConditionMetrics } from './condition-metrics.ts';
@@ -60,6 +61,8 @@ export interface Controllers {
   ready(): boolean;
   /** The GitTargets of a repository, for the gate; undefined before our kinds were read. */
   gateTargets(repository: string): readonly CoveredTarget[] | undefined;
+  /** Hands the SyncGates and the changes of Applications to the door of Argo CD. */
+  attach(door: GateDoor): void;
   /** Ends all work. The workers go on with what they have until they are stopped themselves. */
   stop(): Promise<void>;
 }
@@ -138,6 +141,18 @@ export function startControllers(options: ControllersOptions): Controllers {
     onChange() {
       clusters.refreshLocal();
       store.retryBlocked();
+      argocd.retryBlocked();
+    },
+  });
+  const argocd = new ArgocdView({
+    client: kube,
+    argocdNamespace: config.argocdNamespace,
+    clock,
+    log,
+    mirror,
+    targets: (repository) => (complete ? gateTargets(context, repository) : undefined),
+    onTargets(keys) {
+      for (const key of keys) enqueue('GitTarget', key, observationDelayMs);
     },
   });
   const context: Context = {
@@ -153,6 +168,7 @@ export function startControllers(options: ControllersOptions): Controllers {
     clusters,
     flushes,
     encryption,
+    argocd,
     events,
     memory: { applied: new Map(), resolved: new Map(), sampledAt: new Map(), losers: undefined },
     enqueue,
@@ -162,20 +178,23 @@ export function startControllers(options: ControllersOptions): Controllers {
   const stopListening = [
     mirror.onChange((target) => {
       for (const [kind, key] of observersOf(store, target)) enqueue(kind, key, observationDelayMs);
+      argocd.observed(target);
     }),
     mirror.onEvent(tell),
   ];
   store.start();
   crds.start();
+  argocd.start();
 
   return {
     ready: () => store.complete && store.problem === undefined,
+    attach: (door) => argocd.attach(door),
     gateTargets: (repository) => (complete ? gateTargets(context, repository) : undefined),
     async stop() {
       for (const end of stopListening) end();
       flushes.stop();
       await sayLastWords();
-      await Promise.all([store.stop(), crds.stop(), checks.stop(), queue.stop()]);
+      await Promise.all([store.stop(), crds.stop(), argocd.stop(), checks.stop(), queue.stop()]);
       await clusters.stop();
       await events.drain();
     },
@@ -183,6 +202,7 @@ export function startControllers(options: ControllersOptions): Controllers {
 
   async function work(item: string): Promise<number | undefined> {
     if (item === specsKey) {
+      argocd.update(clusters.remotes());
       applySpecs(context);
       return undefined;
     }

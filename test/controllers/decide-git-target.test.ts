@@ -43,6 +43,7 @@ const fine: TargetFacts = {
   rulesKnown: true,
   running: true,
   observation: live,
+  gated: undefined,
   before: [],
 };
 

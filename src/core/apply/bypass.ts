@@ -25,6 +25,8 @@ export interface GatedApplication {
   readonly selfHeal: boolean;
   /** Annotation configbutler.ai/door: open. */
   readonly doorOpen: boolean;
+  /** The GitTarget may hold back an Application of its namespace. */
+  readonly admitted: boolean;
   /** We see the SyncGates of the cluster it applies to. */
   readonly reached: boolean;
   /** Undefined: it was never synced. */
@@ -32,6 +34,7 @@ export interface GatedApplication {
 }
 
 export type Bypass =
+  | 'NotAdmitted'
   | 'UnsupportedDestination'
   | 'DoorOpen'
   | 'SelfHeal'
@@ -42,9 +45,10 @@ export type Bypass =
   | 'HookReplaced';
 
 /** The ways past the gate that an Application has or that its newest sync took; the worst first. */
-export function bypassesOf({ selfHeal, doorOpen, reached, lastSync }: GatedApplication): Bypass[] {
+export function bypassesOf({ selfHeal, doorOpen, admitted, reached, lastSync }: GatedApplication): Bypass[] {
   const seen = lastSync?.applied ? wayOf(lastSync, selfHeal) : undefined;
   return [
+    ...(admitted ? [] : (['NotAdmitted'] as const)),
     ...(reached ? [] : (['UnsupportedDestination'] as const)),
     ...(doorOpen ? (['DoorOpen'] as const) : []),
     ...(selfHeal ? (['SelfHeal'] as const) : []),
@@ -60,6 +64,8 @@ function wayOf(sync: LastSync, selfHeal: boolean): Bypass | undefined {
 }
 
 const ways: Readonly<Record<Bypass, string>> = {
+  NotAdmitted:
+    'it is in another namespace, so its syncs are not held back; set allowCrossNamespace.appliers on the KubeProvider',
   UnsupportedDestination:
     'it applies to a cluster the sidecar does not see; give it a KubeProvider for that cluster',
   DoorOpen:

@@ -198,6 +198,7 @@ describe('the ways past the gate', () => {
     application: 'argocd/shop',
     selfHeal: false,
     doorOpen: false,
+    admitted: true,
     reached: true,
     lastSync: gated,
   };
@@ -219,6 +220,7 @@ describe('the ways past the gate', () => {
     ['a gate that was not made anew', synced({ oldGate: true }), ['HookReplaced']],
     ['a sync that applied nothing', synced({ applied: false, gate: 'none' }), []],
     ['the emergency exit', { doorOpen: true }, ['DoorOpen']],
+    ['a namespace that is not admitted', { admitted: false }, ['NotAdmitted']],
     ['a cluster out of sight', { reached: false, lastSync: undefined }, ['UnsupportedDestination']],
   ];
   for (const [name, changed, wanted] of rows) {
