@@ -1,7 +1,7 @@
 /** Wires the gate desk and the doors of Flux and Argo CD. The listeners answer from the start, also on a follower. */
 import type { Config } from '../config.ts';
 import type { Controllers } from '../controllers/manager.ts';
-import type { GateAnswer } from '../core/gate/index.ts';
+import type { GateAnswer, GateQuestion } from '../core/gate/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
 import { EventRecorder } from '../kube/events.ts';
@@ -17,6 +17,8 @@ import { FluxDoor } from '../worker/flux-door.ts';
 import { windowLimitMs } from '../worker/flux-windows.ts';
 import { GateDesk } from '../worker/gate-desk.ts';
 import type { Mirror } from '../worker/mirror-spec.ts';
+import { PluginDesk } from '../worker/plugin-desk.ts';
+import { sharedCheckouts } from './shared-checkouts.ts';
 import { makeToken, readToken } from './token-file.ts';
 
 /** What answers while this replica leads. */
@@ -67,30 +69,39 @@ export function openDoors(parts: DoorParts): Doors {
     argocd.lookAgain();
   });
   if (config.artifactBindAddress !== undefined) flux.start();
+  const plugins = new PluginDesk({
+    client: kube,
+    mirror,
+    targets: (repository) => controllers.gateTargets(repository),
+    ask: (question, deadlineMs) => ask(desk, question, deadlineMs),
+    ready: () => config.gateTokenFile !== undefined && controllers.ready(),
+    checkouts: sharedCheckouts(config, clock, log),
+    clock,
+    log,
+  });
   return {
-    gate: gateOf(desk, mirror, controllers, clock),
+    gate: gateOf(desk, plugins, mirror, controllers, clock),
     flux,
     stop() {
       forget();
       flux.stop();
       argocd.stop();
+      void plugins.stop();
     },
   };
 }
 
-function gateOf(desk: GateDesk, mirror: Mirror, controllers: Controllers, clock: Clock): Gate {
+function gateOf(
+  desk: GateDesk,
+  plugins: PluginDesk,
+  mirror: Mirror,
+  controllers: Controllers,
+  clock: Clock,
+): Gate {
   return {
-    async ask(question, deadlineMs) {
-      const { applier, application, phase, revision } = question;
-      const { namespace, name } = application;
-      const { answer, mark } = await desk.ask(question, { deadlineMs, appliers: [`${namespace}/${name}`] });
-      if (phase !== 'render') {
-        // Nobody tells us here when the apply ends, so its window runs out by itself.
-        const holder = { kind: applier === 'flux' ? 'Flux' : 'ArgoCD', namespace, name } as const;
-        mark?.open({ holder, revision, limitMs: windowLimitMs });
-      }
-      mark?.drop();
-      return answer;
+    ask(question, deadlineMs) {
+      const renders = question.applier === 'argocd' && question.phase === 'render';
+      return renders ? plugins.answer(question, deadlineMs) : ask(desk, question, deadlineMs);
     },
     async flush(target, deadlineMs) {
       if (mirror.observe(target) === undefined) return undefined;
@@ -98,6 +109,19 @@ function gateOf(desk: GateDesk, mirror: Mirror, controllers: Controllers, clock:
     },
     ready: () => controllers.ready(),
   };
+}
+
+async function ask(desk: GateDesk, question: GateQuestion, deadlineMs: number): Promise<GateAnswer> {
+  const { applier, application, phase, revision } = question;
+  const { namespace, name } = application;
+  const { answer, mark } = await desk.ask(question, { deadlineMs, appliers: [`${namespace}/${name}`] });
+  if (phase !== 'render') {
+    // Nobody tells us here when the apply ends, so its window runs out by itself.
+    const holder = { kind: applier === 'flux' ? 'Flux' : 'ArgoCD', namespace, name } as const;
+    mark?.open({ holder, revision, limitMs: windowLimitMs });
+  }
+  mark?.drop();
+  return answer;
 }
 
 function reasonOf(answer: GateAnswer): string {

@@ -101,7 +101,7 @@ export async function openRepository(options: RepositoryOptions): Promise<OpenRe
   }
 }
 
-export function repositoryFolder(volume: string, url: RepositoryUrl): string {
+export function repositoryFolder(volume: string, url: Pick<RepositoryUrl, 'key'>): string {
   return join(resolve(volume), createHash('sha256').update(url.key).digest('hex').slice(0, 32));
 }
 
