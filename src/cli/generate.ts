@@ -1,9 +1,10 @@
-/** `generate`: writes the files that follow from tables: CRDs, reference pages, the page of metrics. For the developers of this project. */
+/** `generate`: writes the files that follow from tables: CRDs, reference pages, Lua for Argo CD, the page of metrics. For the developers of this project. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { crdFile } from '../api/crd.ts';
 import { kinds } from '../api/kinds.ts';
+import { argocdConfigFile } from '../api/lua.ts';
 import { referencePage } from '../api/reference.ts';
 import { metricsPage } from '../telemetry/metrics.ts';
 
@@ -23,7 +24,12 @@ export function generatedFiles(): GeneratedFile[] {
       { path: `docs/reference/${page.name}`, text: page.text },
     ];
   });
-  return [...pages, { path: 'docs/metrics.md', text: metricsPage() }];
+  const lua = argocdConfigFile();
+  return [
+    ...pages,
+    { path: `manifests/argocd/${lua.name}`, text: lua.text },
+    { path: 'docs/metrics.md', text: metricsPage() },
+  ];
 }
 
 export function generateCommand(): Command {

@@ -2,7 +2,7 @@
  * The SyncGates of every cluster we reach: the control cluster and those of the KubeProviders. Reads them and hands them on;
  * the door of Argo CD answers them.
  */
-import { apiGroup, apiVersionName } from '../api/group.ts';
+import { annotations, apiGroup, apiVersionName } from '../api/group.ts';
 import { syncGate, syncGateKind } from '../api/sync-gate.ts';
 import { metadataMap } from '../core/identity.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
@@ -181,6 +181,7 @@ export class SyncGates {
       uid,
       application: owner,
       checks: spec,
+      requested: metadata.annotations?.[annotations.requestedAt] ?? '',
       answered: answered === undefined ? undefined : { phase: answered, degraded: status?.degraded === true },
     };
     const application = owner === undefined ? '' : `${owner.namespace}/${owner.name}`;

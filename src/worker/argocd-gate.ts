@@ -39,6 +39,8 @@ export interface SeenGate {
   /** Its Application, by the tracking mark; undefined when it has none. */
   readonly application: ApplicationName | undefined;
   readonly checks: GateChecks;
+  /** Value of the annotation reconcile.configbutler.ai/requestedAt: a new one asks again at once. */
+  readonly requested: string;
   /** What its status says already of this very object. */
   readonly answered: { readonly phase: string; readonly degraded: boolean } | undefined;
 }
@@ -78,6 +80,7 @@ export class GateRun {
   readonly alarm: Alarm;
   readonly #gate: SeenGate;
   readonly #options: GateRunOptions;
+  #requested: string;
   #gone = false;
   #waits = 0;
   #told = '';
@@ -87,12 +90,20 @@ export class GateRun {
 
   constructor(gate: SeenGate, options: GateRunOptions) {
     this.#gate = gate;
+    this.#requested = gate.requested;
     this.#options = options;
     this.alarm = new Alarm(options.clock);
   }
 
   get application(): string {
     return nameOf(this.#gate.application);
+  }
+
+  /** The object has changed. */
+  changed({ requested }: SeenGate): void {
+    if (requested === this.#requested) return;
+    this.#requested = requested;
+    this.alarm.ring();
   }
 
   /** The object was deleted: nobody reads an answer any more. */
