@@ -116,7 +116,7 @@ describe('the kustomize rim', () => {
       const names = output.text.split('\n').map((line) => line.split('=')[0]);
       assert.deepEqual(
         names.filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_', ''].includes(name ?? '')).sort(),
-        ['GOMAXPROCS', 'HOME', 'LC_ALL', 'PATH', 'TMPDIR', 'XDG_CONFIG_HOME'],
+        ['GOGC', 'GOMAXPROCS', 'HOME', 'LC_ALL', 'PATH', 'TMPDIR', 'XDG_CONFIG_HOME'],
       );
     } finally {
       delete process.env.KUSTOMIZE_RIM_TEST;

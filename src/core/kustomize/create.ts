@@ -105,6 +105,11 @@ function isPlain({ decoded }: KustomizeNode): boolean {
   return !(decoded.ok && decoded.kustomization.isComponent);
 }
 
+/** The namespace that every namespaced object gets there; undefined when each keeps its own. */
+export function namespaceOf({ layers }: Extract<Home, { ok: true }>): string | undefined {
+  return namespaceAfter(layers);
+}
+
 /** The document that the layers turn into the object; undefined when they would give it another name. */
 export function documentFor(
   { layers }: Extract<Home, { ok: true }>,

@@ -14,25 +14,31 @@ const options: EditOptions = {
   },
 };
 
-/** The fields of a kustomization as they stand; undefined when the file cannot be read as one. */
-export async function kustomizationAt(files: Workspace, file: string): Promise<JsonObject | undefined> {
-  const [document, ...others] = (await files.documents(file)).filter(({ kind }) => kind === 'value');
-  if (document?.kind !== 'value' || others.length > 0 || !isObject(document.value)) return undefined;
-  return document.value;
-}
-
 /** Changes the fields of a kustomization. `change` returns the very value it got when there is nothing to do. */
 export async function editKustomization(
   files: Workspace,
   file: string,
   change: (value: JsonObject) => JsonObject,
 ): Promise<SetResult> {
-  const index = (await files.documents(file)).findIndex(({ kind }) => kind === 'value');
-  const value = await kustomizationAt(files, file);
-  if (value === undefined) return { ok: false, message: `${file} is not one readable kustomization` };
-  const changed = change(value);
-  if (equalJson(changed, value)) return { ok: true };
-  return await files.set(file, index, changed, options);
+  const found = files.awaited(file) ?? (await kustomizationAt(files, file));
+  if (found === undefined) return { ok: false, message: `${file} is not one readable kustomization` };
+  const changed = change(found.value);
+  if (changed === found.value || equalJson(changed, found.value)) return { ok: true };
+  return await files.setLater(file, found.index, changed, options);
+}
+
+/** The fields of a kustomization as they stand; undefined when the file cannot be read as one. */
+async function kustomizationAt(
+  files: Workspace,
+  file: string,
+): Promise<{ readonly index: number; readonly value: JsonObject } | undefined> {
+  const documents = await files.documents(file);
+  const index = documents.findIndex(({ kind }) => kind === 'value');
+  const document = documents[index];
+  const isAlone = documents.filter(({ kind }) => kind === 'value').length === 1;
+  return document?.kind === 'value' && isAlone && isObject(document.value)
+    ? { index, value: document.value }
+    : undefined;
 }
 
 /** Adds a file to `resources`, once. */

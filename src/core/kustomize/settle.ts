@@ -81,11 +81,18 @@ export async function settle(overlay: Overlay, changes: readonly OverlayChange[]
 
   /** Every change in a copy of the files; one that has no place is refused. */
   async function project(list: readonly OverlayChange[]): Promise<Workspace> {
-    let trial = files.fork();
+    const trial = await projectInto(files.fork({ defers: list.length > 1 }), list);
+    if (await trial.finish()) return trial;
+    // Something has no place in a kustomization; one by one it is told whose.
+    return await projectInto(files.fork({ defers: false }), list);
+  }
+
+  async function projectInto(start: Workspace, list: readonly OverlayChange[]): Promise<Workspace> {
+    let trial = start;
     for (const change of list) {
       const step = await firstThatFits(trial, change);
       if (step === undefined) continue;
-      touched.set(change, differences(trial, step));
+      touched.set(change, step.written());
       trial = step;
     }
     return trial;
@@ -106,7 +113,8 @@ export async function settle(overlay: Overlay, changes: readonly OverlayChange[]
   }
 
   function again(change: OverlayChange, message: string): void {
-    const next = (level.get(change) ?? 0) + 1;
+    // There is one way to add a file.
+    const next = change.kind === 'create' ? attempts : (level.get(change) ?? 0) + 1;
     level.set(change, next);
     if (next < attempts) return;
     refused.set(change, { ok: false, reason: 'RenderRefused', message });
@@ -114,13 +122,6 @@ export async function settle(overlay: Overlay, changes: readonly OverlayChange[]
 
   await solve(changes);
   return { files, done: new Set(done), refused, touched };
-}
-
-function differences(before: Workspace, after: Workspace): string[] {
-  const then = new Map(before.changes().map(({ path, text }) => [path, text]));
-  const now = new Map(after.changes().map(({ path, text }) => [path, text]));
-  const paths = new Set([...then.keys(), ...now.keys()]);
-  return [...paths].filter((path) => then.has(path) !== now.has(path) || then.get(path) !== now.get(path));
 }
 
 async function carry(
@@ -142,8 +143,8 @@ async function carry(
 function expectationOf(change: OverlayChange): Expectation {
   const { key } = change;
   if (change.kind === 'create') {
-    const { root, expected, schema } = change.create;
-    return { root, before: undefined, wanted: expected, key, schema };
+    const { root, expected, schema, path } = change.create;
+    return { root, before: undefined, wanted: expected, key, schema, path };
   }
   if (change.kind === 'remove') {
     const { root, object, schema } = change.remove;

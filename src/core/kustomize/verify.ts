@@ -23,6 +23,8 @@ export interface Expectation {
   /** The key of the wanted object. */
   readonly key: string;
   readonly schema: KindSchema;
+  /** The file of a new object. */
+  readonly path?: string;
 }
 
 export interface Verdict {
@@ -85,8 +87,14 @@ function compare(
     if (other.text !== object.text && !equalJson(renamed(object.value, renames), other.value))
       return `${describeObject(object.id)} would change, too`;
   }
-  const extra = after.find(({ id }) => !then.has(objectKey(id)) && !meant.has(objectKey(id)));
-  return extra === undefined ? undefined : `${describeObject(extra.id)} would come up, too`;
+  for (const { id, origin } of after) {
+    if (then.has(objectKey(id)) || meant.has(objectKey(id))) continue;
+    // Of a new object that comes up under another name its file tells.
+    const maker = expectations.find(({ path }) => origin.kind === 'file' && origin.path === path);
+    if (maker === undefined) return `${describeObject(id)} would come up, too`;
+    failed.set(maker, `the build would give ${describeObject(id)} instead`);
+  }
+  return undefined;
 }
 
 function keysOf(object: RenderedObject | undefined): string[] {

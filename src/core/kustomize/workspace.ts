@@ -40,8 +40,20 @@ export interface Workspace {
   set(path: string, index: number, value: JsonObject, options?: EditOptions): Promise<SetResult>;
   /** Takes a document out; the file goes with its last one, which is told. */
   remove(path: string, index: number): Promise<{ readonly fileGone: boolean }>;
+  /**
+   * Like `set`, but carried out together with everything else that comes to wait for the file: many entries of one list cost one
+   * edit. Only where the workspace defers; else it is `set`.
+   */
+  setLater(path: string, index: number, value: JsonObject, options: EditOptions): Promise<SetResult>;
+  /** The value that waits for a file. */
+  awaited(path: string): { readonly index: number; readonly value: JsonObject } | undefined;
+  /** Carries out what waits. False when something of it has no place; then nobody knows whose it is. */
+  finish(): Promise<boolean>;
   has(path: string): boolean;
-  fork(): Workspace;
+  /** What waits goes along. */
+  fork(options?: { readonly defers: boolean }): Workspace;
+  /** Paths that were written since the fork. */
+  written(): readonly string[];
   /** Paths whose content is not the tree's, in order, with their text now. */
   changes(): readonly { readonly path: string; readonly text: string | undefined }[];
   /** For a build: the files of these paths that are there now. */
@@ -59,13 +71,38 @@ interface Shared {
 export function openWorkspace(tree: Tree): Workspace {
   const files = tree.entries().filter(({ mode }) => isFile(mode));
   const entries = new Map(files.map((entry) => [entry.path, entry]));
-  return workspace({ tree, entries, texts: new Map(), documents: new Map() }, new Map());
+  const shared = { tree, entries, texts: new Map(), documents: new Map() };
+  return workspace(shared, { edited: new Map(), waiting: new Map(), failed: false, defers: false });
+}
+
+interface State {
+  /** Undefined: the file is removed. */
+  readonly edited: Map<string, string | undefined>;
+  readonly waiting: Map<string, Waiting>;
+  /** Something that waited had no place. */
+  failed: boolean;
+  readonly defers: boolean;
+}
+
+interface Waiting {
+  readonly index: number;
+  readonly value: JsonObject;
+  readonly options: EditOptions;
 }
 
 const byName: EditOptions = { listKeys: () => ['name'] };
 
-function workspace(shared: Shared, edited: Map<string, string | undefined>): Workspace {
+function workspace(shared: Shared, state: State): Workspace {
+  const { edited, waiting, defers } = state;
+  const written = new Set<string>();
+
   async function text(path: string): Promise<string | undefined> {
+    const open = waiting.get(path);
+    if (open !== undefined) {
+      waiting.delete(path);
+      const result = await set(path, open.index, open.value, open.options);
+      if (!result.ok) state.failed = true;
+    }
     if (edited.has(path)) return edited.get(path);
     if (shared.texts.has(path)) return shared.texts.get(path);
     const decoded = shared.entries.has(path) ? decodeFile(await shared.tree.read(path)) : undefined;
@@ -83,9 +120,41 @@ function workspace(shared: Shared, edited: Map<string, string | undefined>): Wor
     return known;
   }
 
+  async function set(
+    path: string,
+    index: number,
+    value: JsonObject,
+    options: EditOptions = byName,
+  ): Promise<SetResult> {
+    const own = await text(path);
+    if (own === undefined) return { ok: false, message: `${path} is not there` };
+    const result = editDocument(own, index, value, options);
+    if (!result.ok) return { ok: false, message: `${path}: ${result.message}` };
+    if (result.changed) put(path, result.text);
+    return { ok: true };
+  }
+
+  function put(path: string, content: string | undefined): void {
+    edited.set(path, content);
+    written.add(path);
+  }
+
   return {
     text,
     documents,
+    set,
+    async setLater(path, index, value, options) {
+      if (!defers) return await set(path, index, value, options);
+      waiting.set(path, { index, value, options });
+      written.add(path);
+      return { ok: true };
+    },
+    awaited: (path) => waiting.get(path),
+    async finish() {
+      for (const path of [...waiting.keys()]) await text(path);
+      return !state.failed;
+    },
+    written: () => [...written],
     async objects(path) {
       return (await documents(path)).flatMap((document, index): SourceDocument[] => {
         const id = document.kind === 'value' ? identify(document.value) : undefined;
@@ -95,25 +164,24 @@ function workspace(shared: Shared, edited: Map<string, string | undefined>): Wor
       });
     },
     write(path, content) {
-      edited.set(path, content);
-    },
-    async set(path, index, value, options = byName) {
-      const own = await text(path);
-      if (own === undefined) return { ok: false, message: `${path} is not there` };
-      const result = editDocument(own, index, value, options);
-      if (!result.ok) return { ok: false, message: `${path}: ${result.message}` };
-      if (result.changed) edited.set(path, result.text);
-      return { ok: true };
+      waiting.delete(path);
+      put(path, content);
     },
     async remove(path, index) {
       const result = removeDocument((await text(path)) ?? '', index);
-      edited.set(path, result.empty ? undefined : result.text);
+      put(path, result.empty ? undefined : result.text);
       return { fileGone: result.empty };
     },
     has(path) {
       return edited.has(path) ? edited.get(path) !== undefined : shared.entries.has(path);
     },
-    fork: () => workspace(shared, new Map(edited)),
+    fork: (options = { defers }) =>
+      workspace(shared, {
+        edited: new Map(edited),
+        waiting: new Map(waiting),
+        failed: state.failed,
+        defers: options.defers,
+      }),
     changes() {
       return [...edited]
         .filter(([path, content]) =>

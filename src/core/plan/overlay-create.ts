@@ -8,7 +8,7 @@ import { joinPath, placeDocument, relativeTo } from '../folder/index.ts';
 import { describeObject, identify, type ObjectId, objectKey } from '../identity.ts';
 import { kindSchema } from '../intent/schema/index.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { documentFor, homeOf, restoreObject } from '../kustomize/index.ts';
+import { documentFor, homeOf, namespaceOf, restoreObject } from '../kustomize/index.ts';
 import { decodeFile, readDocuments } from '../yaml/index.ts';
 import type { PlanDocuments } from './overlay.ts';
 import {
@@ -80,6 +80,11 @@ async function create(
   if (isObject(expected.sops)) {
     const others = made.edits.filter((one) => one !== edit);
     return { result: created(textOf(edit), 'anything'), others };
+  }
+  const namespace = object.namespace === '' ? undefined : namespaceOf(home);
+  if (namespace !== undefined && namespace !== object.namespace) {
+    const text = `${describeObject(object)} would come up in the namespace ${namespace} that ${home.node.file} and its users set`;
+    return refusal(object, 'RenderRefused', text, home.node.file);
   }
   const document = documentFor(home, expected, object, options.serializeNamespace === true);
   if (document === undefined) {

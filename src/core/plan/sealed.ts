@@ -44,9 +44,7 @@ export function sharedFile(
   document: IndexedDocument,
 ): Decision | undefined {
   const { path, encrypted } = document;
-  const parsed = index.files.get(path)?.parsed;
-  if (!encrypted || parsed?.ok !== true) return undefined;
-  if (parsed.documents.filter(({ kind }) => kind !== 'empty').length < 2) return undefined;
+  if (!encrypted || (index.files.get(path)?.filled ?? 0) < 2) return undefined;
   const text = `${describeObject(object)} is encrypted in ${path} together with other documents; give it a file of its own`;
   return refused(object, 'NotEditable', text, path);
 }

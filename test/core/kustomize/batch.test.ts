@@ -1,0 +1,202 @@
+/** Many changes at once: how often kustomize is asked, and that a bad one takes no other with it. */
+import assert from 'node:assert/strict';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { createRenderCache, type Render } from '../../../src/core/kustomize/index.ts';
+import { builtinResource, type Change, type Plan, plan } from '../../../src/core/plan/index.ts';
+import { render, type Texts, treeOf } from './folders.ts';
+
+function counting(): Render & { builds: number } {
+  return {
+    builds: 0,
+    async build(request) {
+      this.builds += 1;
+      return await render.build(request);
+    },
+  };
+}
+
+async function planOn(
+  texts: Texts,
+  changes: readonly Change[],
+  given: Render,
+  cache = createRenderCache(20_000),
+) {
+  return await plan(treeOf(texts), changes, {
+    folder: 'app',
+    placement: {},
+    prune: 'OnEvent',
+    managers: { appliers: [], ignore: [] },
+    isSensitive: () => false,
+    resourceOf: builtinResource,
+    bootstrap: false,
+    kustomize: { render: given, cache },
+  });
+}
+
+function upsert(live: JsonObject, handled?: JsonObject): Change {
+  return { kind: 'upsert', live, applierKnown: true, ...(handled === undefined ? {} : { handled }) };
+}
+
+function object(kind: string, name: string, more: JsonObject = {}, namespace = 'shop'): JsonObject {
+  return { apiVersion: 'v1', kind, metadata: { name, namespace }, ...more };
+}
+
+function textAt({ edits }: Plan, path: string): string {
+  return Buffer.from(edits.find((one) => one.path === path)?.content ?? []).toString('utf8');
+}
+
+function applied(texts: Texts, { edits }: Plan): Texts {
+  const result: Record<string, string> = { ...texts };
+  for (const { path, content } of edits) {
+    if (content === undefined) delete result[path];
+    else result[path] = Buffer.from(content).toString('utf8');
+  }
+  return result;
+}
+
+const names = (count: number, stem = 'n') => Array.from({ length: count }, (_, at) => `${stem}${1000 + at}`);
+
+describe('many new objects at once', () => {
+  const texts: Texts = {
+    'app/kustomization.yaml': '# ours\nnamespace: shop\nresources:\n  - old.yaml # first\n',
+    'app/old.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: old}\ndata: {a: x}\n',
+  };
+
+  it('are listed in one edit and cost one build before and one after', async function () {
+    this.timeout(60_000);
+    const kustomize = counting();
+    const wanted = names(300);
+    const planned = await planOn(
+      texts,
+      wanted.map((name) => upsert(object('ConfigMap', name, { data: { a: name } }))),
+      kustomize,
+    );
+    assert.deepEqual(planned.refused, []);
+    assert.equal(kustomize.builds, 2);
+    assert.equal(
+      textAt(planned, 'app/kustomization.yaml'),
+      `${texts['app/kustomization.yaml']}${wanted.map((name) => `  - ${name}.yaml\n`).join('')}`,
+    );
+    assert.equal(planned.edits.length, 301);
+  });
+
+  it('of the wrong namespace are refused one by one without a build', async function () {
+    this.timeout(60_000);
+    const kustomize = counting();
+    const planned = await planOn(
+      texts,
+      names(40).map((name, at) => upsert(object('ConfigMap', name, {}, at % 2 === 0 ? 'shop' : 'other'))),
+      kustomize,
+    );
+    assert.equal(planned.refused.length, 20);
+    assert.ok(planned.refused.every(({ reason }) => reason === 'RenderRefused'));
+    assert.equal(planned.edits.length, 21);
+    assert.equal(kustomize.builds, 2);
+  });
+
+  it('that the build changes are refused in one more build', async function () {
+    this.timeout(60_000);
+    const kustomize = counting();
+    const patched = {
+      ...texts,
+      'app/kustomization.yaml': `${texts['app/kustomization.yaml']}patches:\n  - target: {kind: ConfigMap, name: "n100[0-4]"}\n    patch: '[{"op": "add", "path": "/data/b", "value": "y"}]'\n`,
+    };
+    const planned = await planOn(
+      patched,
+      names(60).map((name) => upsert(object('ConfigMap', name, { data: { a: name } }))),
+      kustomize,
+    );
+    assert.equal(planned.refused.length, 5, planned.refused[0]?.message);
+    assert.equal(planned.edits.length, 56);
+    assert.equal(kustomize.builds, 3);
+  });
+
+  it('one of which breaks the build cost a few builds more, and the others are written', async function () {
+    this.timeout(60_000);
+    const kustomize = counting();
+    const fragile = {
+      ...texts,
+      'app/account.yaml': 'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: main}\n',
+      'app/kustomization.yaml': `${texts['app/kustomization.yaml']}  - account.yaml
+replacements:
+  - source: {kind: ServiceAccount}
+    targets: [{select: {name: old}, fieldPaths: [data.a]}]
+`,
+    };
+    const changes = names(63).map((name) => upsert(object('ConfigMap', name, { data: { a: name } })));
+    const planned = await planOn(
+      fragile,
+      [...changes, upsert(object('ServiceAccount', 'second'))],
+      kustomize,
+    );
+    assert.deepEqual(
+      planned.refused.map(({ object: one }) => one?.name),
+      ['second'],
+    );
+    assert.equal(planned.edits.length, 64);
+    assert.ok(kustomize.builds <= 16, `${kustomize.builds} builds`);
+  });
+});
+
+describe('many changes of what is there', () => {
+  const own = names(40);
+  const texts: Texts = {
+    'app/kustomization.yaml': `namespace: shop\nresources:\n${own.map((name) => `  - ${name}.yaml\n`).join('')}`,
+    ...Object.fromEntries(
+      own.map((name) => [
+        `app/${name}.yaml`,
+        `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\ndata:\n  a: x # why\n`,
+      ]),
+    ),
+  };
+  const base: Texts = Object.fromEntries([
+    ['app/kustomization.yaml', 'namespace: shop\nresources: [../base]\n'],
+    ...Object.entries(texts).map(([path, text]) => [path.replace('app/', 'base/'), text]),
+  ]);
+
+  it('cost two builds, and one when the last plan has built what stands there', async function () {
+    this.timeout(60_000);
+    const kustomize = counting();
+    const cache = createRenderCache(20_000);
+    const edited = (value: string) =>
+      own.map((name) => upsert(object('ConfigMap', name, { data: { a: value } })));
+    const planned = await planOn(texts, edited('y'), kustomize, cache);
+    assert.equal(planned.edits.length, 40);
+    assert.equal(kustomize.builds, 2);
+    const after = applied(texts, planned);
+    assert.deepEqual((await planOn(after, edited('y'), kustomize, cache)).edits, []);
+    assert.equal(kustomize.builds, 2);
+    assert.equal((await planOn(after, edited('z').slice(0, 1), kustomize, cache)).edits.length, 1);
+    assert.equal(kustomize.builds, 3);
+  });
+
+  it('inherited ones become patches that are listed in one edit', async function () {
+    this.timeout(60_000);
+    const kustomize = counting();
+    const planned = await planOn(
+      base,
+      own.map((name) => upsert(object('ConfigMap', name, { data: { a: 'y' } }))),
+      kustomize,
+    );
+    assert.deepEqual(planned.refused, []);
+    assert.equal(planned.edits.length, 41);
+    assert.equal(kustomize.builds, 2);
+    assert.equal(textAt(planned, 'app/kustomization.yaml').match(/- path: configmap-n/g)?.length, 40);
+  });
+
+  it('deletes leave no entry behind', async function () {
+    this.timeout(60_000);
+    const kustomize = counting();
+    const gone = own.slice(1).map(
+      (name): Change => ({
+        kind: 'delete',
+        id: { group: '', kind: 'ConfigMap', namespace: 'shop', name },
+        reason: 'observed',
+      }),
+    );
+    const planned = await planOn(texts, gone, kustomize);
+    assert.deepEqual(planned.refused, []);
+    assert.equal(textAt(planned, 'app/kustomization.yaml'), 'namespace: shop\nresources:\n  - n1000.yaml\n');
+    assert.equal(kustomize.builds, 2);
+  });
+});
