@@ -194,7 +194,7 @@ export class CommitWrites {
     tree.apply(edits);
     for (const { path, parsed } of result.edits) {
       const id = parsed === undefined ? undefined : tree.idOf(path);
-      if (parsed !== undefined && id !== undefined) this.#context.cache.set(id, { parsed });
+      if (parsed !== undefined && id !== undefined) this.#context.cache.set(id, parsed);
     }
     const now = this.#context.date();
     const committer = { ...target.spec.committer, date: now };

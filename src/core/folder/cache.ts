@@ -6,11 +6,8 @@ import type { IndexedFile } from './indexed-file.ts';
 import type { ParsedFile } from './parsed-file.ts';
 import type { Indexed } from './reindex.ts';
 
-export interface CachedFile {
-  readonly parsed: ParsedFile;
-  /** What was derived where the blob stood last; one blob may stand at several paths. */
-  placed?: IndexedFile;
-}
+/** As parsed, or as it stood where it was last looked at; one blob may stand at several paths. */
+export type CachedFile = ParsedFile | IndexedFile;
 
 export interface IndexCache {
   get(id: string): CachedFile | undefined;
@@ -48,19 +45,24 @@ export function createIndexCache(limit: number): IndexCache {
     },
     set(id, file) {
       const before = files.get(id);
-      if (before !== undefined) held -= weigh(before.parsed);
+      if (before !== undefined) held -= weigh(before);
       files.delete(id);
       files.set(id, file);
-      held += weigh(file.parsed);
+      held += weigh(file);
       for (const [oldest, dropped] of files) {
         if (held <= limit || oldest === id) break;
         files.delete(oldest);
-        held -= weigh(dropped.parsed);
+        held -= weigh(dropped);
       }
     },
   };
 }
 
-function weigh(file: ParsedFile): number {
-  return file.ok ? Math.max(1, file.documents.length) : 1;
+function weigh(file: CachedFile): number {
+  if (!('entry' in file || file.ok)) return 1;
+  // A document without content weighs nothing, whether it is still listed or not.
+  return Math.max(
+    1,
+    'entry' in file ? file.filled : file.documents.filter(({ kind }) => kind !== 'empty').length,
+  );
 }

@@ -7,7 +7,7 @@
 import { objectKey } from '../identity.ts';
 import type { CachedFile, IndexCache } from './cache.ts';
 import { type IgnoreRules, ignoreNothing, readIgnoreFile } from './ignore.ts';
-import { type IndexedDocument, type IndexedFile, indexFile, type Skipped } from './indexed-file.ts';
+import { type IndexedDocument, type IndexedFile, indexFile, placedAt, type Skipped } from './indexed-file.ts';
 import { parseFile, type ScaleTarget } from './parsed-file.ts';
 import { type PathScope, pathScope } from './path.ts';
 import { differenceOf, type Indexed, isPlainDifference, updatedIndex } from './reindex.ts';
@@ -58,7 +58,7 @@ export async function indexFolder(tree: Tree, folder: string, cache: IndexCache)
   const index = {
     ...((before && (await updateIndex(tree, before, entries, cache))) ??
       (await buildIndex(tree, folder, entries, cache))),
-    scope: once(() => pathScope(everything, folder)),
+    scope: remade(() => pathScope(everything, folder)),
   };
   cache.keepIndex({ entries, index });
   return index;
@@ -158,12 +158,10 @@ async function readGroup(
 }
 
 async function indexedFile(tree: Tree, entry: TreeEntry, cache: IndexCache): Promise<IndexedFile> {
-  const cached = cache.get(entry.id) ?? (await readIntoCache(tree, entry, cache));
-  const { placed } = cached;
-  if (placed !== undefined && placed.entry.path === entry.path && placed.entry.mode === entry.mode)
-    return placed;
-  cached.placed = indexFile(entry, cached.parsed);
-  return cached.placed;
+  const known = cache.get(entry.id) ?? (await readIntoCache(tree, entry, cache));
+  const placed = 'entry' in known ? placedAt(known, entry) : indexFile(entry, known);
+  if (placed !== known) cache.set(entry.id, placed);
+  return placed;
 }
 
 async function readIgnoreRules(
@@ -183,15 +181,15 @@ async function readIgnoreRules(
 async function readIntoCache(tree: Tree, entry: TreeEntry, cache: IndexCache): Promise<CachedFile> {
   if (entry.size > maxReadBytes) {
     const message = `the file has ${entry.size} bytes, more than we read; split it`;
-    return { parsed: { ok: false, reason: 'TooLarge', message } };
+    return { ok: false, reason: 'TooLarge', message };
   }
-  const file: CachedFile = { parsed: parseFile(await tree.read(entry.path)) };
+  const file = parseFile(await tree.read(entry.path));
   cache.set(entry.id, file);
   return file;
 }
 
 interface Collected {
-  readonly documents: Map<string, IndexedDocument[]>;
+  readonly documents: Map<string, readonly IndexedDocument[]>;
   readonly scaled: (ScaleTarget & { readonly namespace: string })[];
   readonly unclear: UnclearFile[];
   readonly skipped: Skipped[];
@@ -203,8 +201,9 @@ function collect(files: ReadonlyMap<string, IndexedFile>): Collected {
     for (const document of file.documents) {
       const { name, namespace } = document.id;
       const known = found.documents.get(name);
-      if (known === undefined) found.documents.set(name, [document]);
-      else known.push(document);
+      // Most names stand once, in a file of one document: then the file's own list serves.
+      const alone = file.documents.length === 1 ? file.documents : [document];
+      found.documents.set(name, known === undefined ? alone : [...known, document]);
       if (document.scales !== undefined) found.scaled.push({ ...document.scales, namespace });
     }
     if (file.isUnclear) found.unclear.push({ path, searchable: file.entry.size <= maxReadBytes });
@@ -223,11 +222,13 @@ function duplicatesAmong(documents: readonly IndexedDocument[]): IndexedDocument
   return [...claims.values()].filter((some) => some.length > 1);
 }
 
-function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined;
+/** Made when first asked for, and again when its memory was needed meanwhile. */
+function remade<T extends object>(make: () => T): () => T {
+  let made: WeakRef<T> | undefined;
   return () => {
-    made ??= make();
-    return made;
+    const kept = made?.deref() ?? make();
+    made = new WeakRef(kept);
+    return kept;
   };
 }
 

@@ -24,8 +24,11 @@ export interface Skipped {
 
 export interface IndexedFile {
   readonly entry: TreeEntry;
-  readonly parsed: ParsedFile;
   readonly documents: readonly IndexedDocument[];
+  /** Documents of any kind, those without content left out. */
+  readonly filled: number;
+  /** Only of a file that holds more than records: most files do not, and there are many. */
+  readonly parsed?: ParsedFile;
   /** Holds text that could describe an object although it gave no record. */
   readonly isUnclear: boolean;
   /** The first reason why the file, or a part of it, is not read. */
@@ -36,16 +39,30 @@ export function indexFile(entry: TreeEntry, parsed: ParsedFile): IndexedFile {
   const { path } = entry;
   if (!parsed.ok) {
     const skipped = { path, reason: `not readable: ${parsed.message}` };
-    return { entry, parsed, documents: [], isUnclear: true, skipped };
+    return { entry, documents: [], filled: 0, parsed, isUnclear: true, skipped };
   }
   const skipped = skippedPart(path, parsed.documents);
+  const isRead = parsed.documents.every(({ kind }) => kind === 'record' || kind === 'empty');
   return {
     entry,
-    parsed,
     // The copy is as long as it has to be; flatMap leaves room to grow, in memory for every file.
     documents: parsed.documents.flatMap((document, index) => indexDocument(document, path, index)).slice(),
+    filled: parsed.documents.filter(({ kind }) => kind !== 'empty').length,
     isUnclear: parsed.documents.some(isUnclear),
+    ...(isRead ? {} : { parsed }),
     ...(skipped === undefined ? {} : { skipped }),
+  };
+}
+
+/** The same content at another path, or with another mode. */
+export function placedAt(file: IndexedFile, entry: TreeEntry): IndexedFile {
+  const { path, mode } = entry;
+  if (file.entry.path === path && file.entry.mode === mode) return file;
+  return {
+    ...file,
+    entry,
+    documents: file.documents.map((document) => ({ ...document, path })),
+    ...(file.skipped === undefined ? {} : { skipped: { ...file.skipped, path } }),
   };
 }
 

@@ -127,16 +127,17 @@ function placeOf({ index, options }: Context, object: ObjectId, desired: JsonObj
 }
 
 /** Why nothing is added to an existing file: we add only where we could edit every other document, too. */
-function appendProblem({ parsed }: IndexedFile): string | undefined {
-  if (!parsed.ok) return parsed.message;
-  for (const [position, document] of parsed.documents.entries()) {
-    const which = `its document ${position + 1}`;
-    if (document.kind === 'unreadable') return `${which} is not readable (${document.reason})`;
-    if (document.kind === 'other') return `${which} is no Kubernetes object`;
-    if (document.kind === 'empty') continue;
-    if (document.encrypted) return `${which} is encrypted, and plain text never joins it`;
-    if (document.notEditable !== undefined)
-      return `${which} cannot be edited in place (${document.notEditable})`;
+function appendProblem({ parsed, documents }: IndexedFile): string | undefined {
+  if (parsed?.ok === false) return parsed.message;
+  for (const [position, document] of (parsed?.documents ?? []).entries()) {
+    if (document.kind === 'unreadable')
+      return `its document ${position + 1} is not readable (${document.reason})`;
+    if (document.kind === 'other') return `its document ${position + 1} is no Kubernetes object`;
+  }
+  for (const { index, encrypted, notEditable } of documents) {
+    const which = `its document ${index + 1}`;
+    if (encrypted) return `${which} is encrypted, and plain text never joins it`;
+    if (notEditable !== undefined) return `${which} cannot be edited in place (${notEditable})`;
   }
   return undefined;
 }

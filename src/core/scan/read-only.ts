@@ -89,9 +89,7 @@ function documentPart(
   if (reach !== undefined && graph.rootsOf(path).length === 0)
     return [part(path, what, 'no kustomization lists the file, so nobody applies it; list it, or remove it')];
   if (notEditable !== undefined) return [part(path, what, `it cannot be edited in place: ${notEditable}`)];
-  const parsed = index.files.get(path)?.parsed;
-  const beside = parsed?.ok === true ? parsed.documents.filter(({ kind }) => kind !== 'empty').length : 1;
-  if (encrypted && beside > 1)
+  if (encrypted && (index.files.get(path)?.filled ?? 0) > 1)
     return [part(path, what, 'it is encrypted together with other documents; give it a file of its own')];
   return [];
 }

@@ -163,9 +163,8 @@ describe('the index of a folder', () => {
 describe('the index cache', () => {
   it('holds as many documents as it may and drops the oldest first', () => {
     const cache = createIndexCache(3);
-    const file = (count: number) => ({
-      parsed: { ok: true as const, documents: Array(count).fill({ kind: 'empty' as const }) },
-    });
+    const other = { kind: 'other' as const, reason: 'not a map' };
+    const file = (count: number) => ({ ok: true as const, documents: Array(count).fill(other) });
     cache.set('a', file(2));
     cache.set('b', file(1));
     assert.ok(cache.get('a'));
