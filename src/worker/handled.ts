@@ -6,7 +6,7 @@
  * the three-way comparison.
  */
 import { createHash } from 'node:crypto';
-import { type ObjectId, objectKey } from '../core/identity.ts';
+import { type ObjectId, objectKey, parseObjectKey } from '../core/identity.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, parseJson } from '../core/json.ts';
 import { type Mask, masked } from '../core/sealed/index.ts';
 import type { Journal } from './journal.ts';
@@ -55,9 +55,8 @@ export const unrecorded = 'unrecorded';
 export class HandledStates {
   readonly journal: Journal;
   readonly #tree: PrivateTree;
-  readonly #records = new Map<string, HandledRecord>();
-  /** Keys of the records by shard: one edit prints one shard, not all records. */
-  readonly #shards = new Map<string, Set<string>>();
+  /** Packed records by shard and key: one edit prints one shard, not all records. */
+  readonly #shards = new Map<string, Map<string, string>>();
   #collections: Record<string, CollectionRecord> = {};
   readonly #unwritten = new Map<string, string | null>();
   #tip: string | undefined;
@@ -95,25 +94,33 @@ export class HandledStates {
   }
 
   get size(): number {
-    return this.#records.size;
+    let size = 0;
+    for (const records of this.#shards.values()) size += records.size;
+    return size;
   }
 
   /** The record, or what the journal knows beyond it: then it equals no live object and has no body. */
   get(key: string): HandledRecord | undefined {
     const left = this.journal.left(key).at(-1);
-    if (left === undefined) return this.#records.get(key);
+    if (left === undefined) return this.recorded(key);
     const { id, uid, resourceVersion } = left;
     return { id, uid, resourceVersion, digest: unrecorded };
   }
 
   /** The record as it was before the writes that the journal knows. */
   recorded(key: string): HandledRecord | undefined {
-    return this.#records.get(key);
+    const packed = this.#shards.get(shardOf(key))?.get(key);
+    return packed === undefined ? undefined : unpacked(key, packed);
   }
 
   *records(): Iterable<[string, HandledRecord]> {
-    for (const key of new Set([...this.#records.keys(), ...this.journal.leftKeys()])) {
-      const record = this.get(key);
+    for (const records of this.#shards.values())
+      for (const key of [...records.keys()]) {
+        const record = this.get(key);
+        if (record !== undefined) yield [key, record];
+      }
+    for (const key of this.journal.leftKeys()) {
+      const record = this.recorded(key) === undefined ? this.get(key) : undefined;
       if (record !== undefined) yield [key, record];
     }
   }
@@ -134,8 +141,8 @@ export class HandledStates {
 
   /** Notes a newer resourceVersion of an object that did not change in any way that matters. */
   touch(key: string, resourceVersion: string): void {
-    const record = this.#records.get(key);
-    if (record !== undefined) this.#records.set(key, { ...record, resourceVersion });
+    const record = this.recorded(key);
+    if (record !== undefined) this.#set(key, { ...record, resourceVersion });
   }
 
   /**
@@ -148,7 +155,7 @@ export class HandledStates {
   ): Promise<void> {
     const shards = new Set<string>();
     for (const { key, record, body } of updates) {
-      const before = this.#records.get(key);
+      const before = this.recorded(key);
       shards.add(shardOf(key));
       this.#set(key, record);
       if (before !== undefined && before.digest !== record?.digest) this.#unwritten.set(bodyPath(key), null);
@@ -185,29 +192,40 @@ export class HandledStates {
   }
 
   #set(key: string, record: HandledRecord | undefined): void {
-    const name = shardOf(key);
-    const keys = this.#shards.get(name) ?? new Set();
-    if (record === undefined) {
-      this.#records.delete(key);
-      keys.delete(key);
-    } else {
-      this.#records.set(key, record);
-      keys.add(key);
-    }
-    if (keys.size === 0) this.#shards.delete(name);
-    else this.#shards.set(name, keys);
+    const shard = shardOf(key);
+    const records = this.#shards.get(shard) ?? new Map<string, string>();
+    if (record === undefined) records.delete(key);
+    else records.set(records.has(key) ? key : flat(key), packed(record));
+    if (records.size === 0) this.#shards.delete(shard);
+    else this.#shards.set(shard, records);
   }
 
   #printShards(shards: ReadonlySet<string>): { path: string; content: string | null }[] {
     return [...shards].map((shard) => {
-      const lines = [...(this.#shards.get(shard) ?? [])].map((key) => printRecord(this.#records.get(key)));
+      const records = this.#shards.get(shard) ?? new Map<string, string>();
+      const lines = [...records].map(([key, record]) => printRecord(unpacked(key, record)));
       return { path: `index/${shard}`, content: lines.length === 0 ? null : lines.join('') };
     });
   }
 }
 
-function printRecord(record: HandledRecord | undefined): string {
-  if (record === undefined) return '';
+/** A record as one string: there is one per live object. */
+function packed({ uid, resourceVersion, digest, documentBlob = '' }: HandledRecord): string {
+  return flat([uid, resourceVersion, digest, documentBlob].join('\n'));
+}
+
+/** The same text in one piece; V8 keeps the parts of a joined string beside it. */
+function flat(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+function unpacked(key: string, text: string): HandledRecord {
+  const [uid = '', resourceVersion = '', digest = '', documentBlob = ''] = text.split('\n');
+  const record = { id: parseObjectKey(key), uid, resourceVersion, digest };
+  return documentBlob === '' ? record : { ...record, documentBlob };
+}
+
+function printRecord(record: HandledRecord): string {
   const { id, uid, resourceVersion, digest, documentBlob } = record;
   const fields = [id.group, id.kind, id.namespace, id.name, uid, resourceVersion, digest];
   return `${JSON.stringify(documentBlob === undefined ? fields : [...fields, documentBlob])}\n`;
