@@ -3,7 +3,7 @@
  * a sync, to start one. Decides nothing; the door of Argo CD and the controllers call it.
  */
 import type { LastSync, SyncOperation, SyncSource } from '../core/apply/index.ts';
-import { isObject, type Json, type JsonObject, valueAt } from '../core/json.ts';
+import { canonicalJson, equalJson, isObject, type Json, type JsonObject, valueAt } from '../core/json.ts';
 import { type KubeClient, resourceVersionOf } from '../kube/client.ts';
 
 export const applications = { group: 'argoproj.io', version: 'v1alpha1', resource: 'applications' } as const;
@@ -184,9 +184,16 @@ function operationOf(object: JsonObject): SyncOperation | undefined {
     retries: limit < 0 || Number(state.retryCount ?? 0) < limit,
     automated: valueAt(state, ['operation', 'initiatedBy', 'automated']) === true,
     manifests: Array.isArray(sync.manifests) && sync.manifests.length > 0,
-    overridesSource: isObject(sync.source) || (Array.isArray(sync.sources) && sync.sources.length > 0),
+    overridesSource: !isOwnSource(object, sync),
     sources: result === undefined ? undefined : resolved(result),
   };
+}
+
+/** Argo CD copies the sources of the spec into the syncs it starts. */
+function isOwnSource(object: JsonObject, { source, sources }: JsonObject): boolean {
+  const none = sources === undefined || (Array.isArray(sources) && sources.length === 0);
+  const isOne = source === undefined || equalJson(source, valueAt(object, ['spec', 'source']));
+  return isOne && (none || equalJson(sources, valueAt(object, ['spec', 'sources'])));
 }
 
 /** Undefined while a Git source has no commit yet. */
@@ -232,10 +239,19 @@ function lastSyncOf(object: JsonObject): Application['lastSync'] {
     automated,
     partial: Array.isArray(sync.resources) && sync.resources.length > 0,
     applyStrategy: isObject(valueAt(sync, ['syncStrategy', 'apply'])),
-    overridesSource:
-      !automated && (isObject(sync.source) || (Array.isArray(sync.sources) && sync.sources.length > 0)),
+    goesBack: goesBack(object),
     gate: gate === undefined ? 'none' : textOf(gate.hookType) === 'PreSync' ? 'hook' : 'resource',
   };
+}
+
+/** The newest entry of the history was there before, with others in between. */
+function goesBack(object: JsonObject): boolean {
+  const history = valueAt(object, ['status', 'history']);
+  const revisions = (Array.isArray(history) ? history : []).map((entry) =>
+    canonicalJson([valueAt(entry, ['revision']) ?? '', valueAt(entry, ['revisions']) ?? []]),
+  );
+  const newest = revisions.at(-1);
+  return newest !== undefined && newest !== revisions.at(-2) && revisions.slice(0, -2).includes(newest);
 }
 
 function phaseOf(phase: Json | undefined): SyncOperation['phase'] {

@@ -190,11 +190,7 @@ export class GateRun {
     });
     const refused = answer.covered ? answer.refused : [];
     this.#tellRefused(application, refused);
-    const message =
-      words ??
-      (answer.covered
-        ? `every live edit that can be written is in ${answer.revision.slice(0, 12)}`
-        : 'no GitTarget writes to what this sync applies');
+    const message = words ?? openMessage(answer);
     await this.#tell({
       phase: 'Open',
       message: refused.length === 0 ? message : `${message}; ${refused.length} cannot be written`,
@@ -364,6 +360,13 @@ export class GateRun {
     const about = { apiVersion: 'argoproj.io/v1alpha1', kind: 'Application', namespace, name, uid };
     this.#options.record({ about, type: 'Warning', reason, message });
   }
+}
+
+function openMessage(answer: Extract<GateAnswer, { decision: 'open' }>): string {
+  if (!answer.covered) return 'no GitTarget writes to what this sync applies';
+  const [revision, tip] = [answer.revision.slice(0, 12), answer.tip.slice(0, 12)];
+  if (revision === tip) return `every live edit that can be written is in ${revision}`;
+  return `${revision} may be applied; the branch is at ${tip}`;
 }
 
 function nameOf(application: ApplicationName | undefined): string {

@@ -11,8 +11,8 @@ export interface LastSync {
   /** Only named resources. */
   readonly partial: boolean;
   readonly applyStrategy: boolean;
-  /** It names a source of its own, as a rollback does. */
-  readonly overridesSource: boolean;
+  /** It applied a commit that had been applied before the one it replaced. */
+  readonly goesBack: boolean;
   /** What its result says of a SyncGate. */
   readonly gate: 'hook' | 'resource' | 'none';
   /** The gate's object is older than the sync: it was not made anew for it. */
@@ -58,7 +58,7 @@ export function bypassesOf({ selfHeal, doorOpen, admitted, reached, lastSync }: 
 
 function wayOf(sync: LastSync, selfHeal: boolean): Bypass | undefined {
   if (sync.partial) return sync.automated && selfHeal ? undefined : 'SelectiveSync';
-  if (sync.applyStrategy) return sync.overridesSource ? 'Rollback' : 'StrategyApply';
+  if (sync.applyStrategy) return sync.goesBack ? 'Rollback' : 'StrategyApply';
   if (sync.gate === 'none') return 'NoSyncGate';
   return sync.gate === 'resource' || sync.oldGate ? 'HookReplaced' : undefined;
 }

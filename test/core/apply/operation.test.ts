@@ -190,7 +190,7 @@ describe('the ways past the gate', () => {
     automated: false,
     partial: false,
     applyStrategy: false,
-    overridesSource: false,
+    goesBack: false,
     gate: 'hook',
     oldGate: false,
   };
@@ -214,7 +214,7 @@ describe('the ways past the gate', () => {
     ],
     ['single resources', synced({ partial: true, gate: 'none' }), ['SelectiveSync']],
     ['strategy apply', synced({ applyStrategy: true, gate: 'none' }), ['StrategyApply']],
-    ['a rollback', synced({ applyStrategy: true, overridesSource: true, gate: 'none' }), ['Rollback']],
+    ['a rollback', synced({ applyStrategy: true, goesBack: true, gate: 'none' }), ['Rollback']],
     ['no gate in the folder', synced({ gate: 'none' }), ['NoSyncGate']],
     ['a gate that is no hook', synced({ gate: 'resource' }), ['HookReplaced']],
     ['a gate that was not made anew', synced({ oldGate: true }), ['HookReplaced']],

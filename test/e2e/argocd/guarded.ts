@@ -1,0 +1,193 @@
+/** A sidecar beside the real Argo CD, and folders that both of them work on. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { argocdConfig } from '../../../src/api/lua.ts';
+import { type Argocd, startArgocd } from '../../cluster/argocd.ts';
+import {
+  type ApplicationState,
+  application,
+  readApplication,
+  untilApplication,
+} from '../../cluster/argocd-objects.ts';
+import { until } from '../../cluster/wait.ts';
+import { mirror, type Sidecar, startWorld, type World } from '../sidecar.ts';
+
+export interface ArgocdWorld extends World {
+  readonly argocd: Argocd;
+  sidecar(): Sidecar;
+  /** Starts the sidecar again, on the same data. */
+  startSidecar(): Promise<Sidecar>;
+}
+
+export async function startArgocdWorld(): Promise<ArgocdWorld> {
+  const world = await startWorld();
+  let sidecar: Sidecar;
+  let argocd: Argocd | undefined;
+  try {
+    argocd = await startArgocd(world.cluster, { config: argocdConfig() });
+    // Applications live in one namespace, what they apply and who mirrors it in others.
+    await world.kubectl(
+      ...['patch', 'kubeprovider', 'default', '--type=merge', '-p'],
+      JSON.stringify({ spec: { allowCrossNamespace: { appliers: true } } }),
+    );
+    const kubeconfig = await ownAccount(world);
+    const startSidecar = async () => {
+      sidecar = await world.start([
+        '--kubeconfig',
+        kubeconfig,
+        '--git-timeout',
+        '10s',
+        '--log-level',
+        'debug',
+      ]);
+      return sidecar;
+    };
+    sidecar = await startSidecar();
+    const running = argocd;
+    return {
+      ...world,
+      argocd,
+      sidecar: () => sidecar,
+      startSidecar,
+      async stop() {
+        await running.stop();
+        await world.stop();
+      },
+    };
+  } catch (error) {
+    await argocd?.stop();
+    await world.stop();
+    throw error;
+  }
+}
+
+/** The rights of the installation, and a kubeconfig with nothing else. */
+async function ownAccount(world: World): Promise<string> {
+  await world.kubectl('create', 'serviceaccount', 'argocd-repo-server', '-n', 'argocd');
+  for (const file of ['rbac/core.yaml', 'rbac/argocd-door.yaml', 'argocd/role.yaml']) {
+    await world.kubectl('apply', '-f', join(manifests, file));
+  }
+  const account = ['argocd-repo-server', '-n', 'argocd', '--duration=10h'];
+  const token = await world.kubectl('create', 'token', ...account);
+  const config = JSON.parse(readFileSync(world.cluster.kubeconfig, 'utf8'));
+  config.users[0].user = { token: token.trim() };
+  const file = join(world.folder.path, 'own.kubeconfig');
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+  return file;
+}
+
+const manifests = join(import.meta.dirname, '../../../manifests');
+
+/** As `gitops-reverser gate init` writes it. */
+export const syncGateFile = readFileSync(join(manifests, 'samples/syncgate.yaml'), 'utf8');
+
+export interface SyncedFolder {
+  /** Namespace, repository, GitTarget and Application all have this name. */
+  readonly name: string;
+  readonly files: Readonly<Record<string, string>>;
+  /** `none`: without a SyncGate, and nothing mirrors it. */
+  readonly door?: 'guarded' | 'none';
+  readonly spec?: object;
+  readonly syncPolicy?: object;
+}
+
+/** Lets Argo CD apply a folder, mirrors it, and waits until both are done. Returns the bare repository. */
+export async function syncFolder(world: ArgocdWorld, folder: SyncedFolder): Promise<string> {
+  const { name, files, door = 'guarded', syncPolicy } = folder;
+  const window = { commit: { window: { idleTimeout: '30s', maxDuration: '1m' } } };
+  const gate = { 'apps/shop/gate.yaml': syncGateFile };
+  const bareDir =
+    door === 'guarded'
+      ? await mirror(world, { name, files: { ...gate, ...files }, spec: { ...window, ...folder.spec } })
+      : await unmirrored(world, name, files);
+  await world.apply([
+    application({ name, repoURL: world.git.url(name), path: 'apps/shop', ...(syncPolicy && { syncPolicy }) }),
+  ]);
+  if (syncPolicy === undefined) {
+    const { code, stdout, stderr } = await sync(world, name);
+    if (code !== 0) throw new Error(`the first sync of ${name} failed: ${stderr}\n${stdout}`);
+  }
+  await synced(world, name);
+  return bareDir;
+}
+
+async function unmirrored(
+  world: World,
+  name: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const bareDir = await world.git.createRepository(name, { files: { 'README.md': '# test\n', ...files } });
+  await world.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }]);
+  return bareDir;
+}
+
+/** `argocd app sync` by hand, which waits for the end. */
+export function sync(world: ArgocdWorld, name: string, ...args: string[]) {
+  return world.argocd.cli('app', 'sync', name, '--timeout', '110', ...args);
+}
+
+/** Waits until the newest sync has succeeded, of a commit if one is given. */
+export async function synced(world: ArgocdWorld, name: string, commit?: string): Promise<ApplicationState> {
+  const what = commit === undefined ? 'is synced' : `is synced to ${commit}`;
+  return untilApplication(world.cluster, name, what, ({ operation, status }) => {
+    const state = status?.operationState;
+    const revision = state?.syncResult?.revision;
+    return operation === undefined && state?.phase === 'Succeeded' && (commit ?? revision) === revision;
+  });
+}
+
+/** Waits until no sync is running any more, however the last one ended. */
+export async function ended(world: ArgocdWorld, name: string): Promise<ApplicationState> {
+  return untilApplication(world.cluster, name, 'has ended', ({ operation, status }) => {
+    return operation === undefined && /^(Succeeded|Failed|Error)$/.test(status?.operationState?.phase ?? '');
+  });
+}
+
+/** What the sync result says of the gate. */
+export function gateResult(state: ApplicationState): { readonly phase: string; readonly message: string } {
+  const resources = state.status?.operationState?.syncResult?.resources ?? [];
+  const gate = resources.find(({ kind }) => kind === 'SyncGate');
+  return { phase: gate?.hookPhase ?? '', message: gate?.message ?? '' };
+}
+
+export interface GateStatus {
+  readonly phase?: string;
+  readonly message?: string;
+  readonly tip?: string;
+  readonly degraded?: boolean;
+  readonly answeredUID?: string;
+  readonly edits?: readonly { readonly object: string; readonly fields: readonly string[] }[];
+  readonly refused?: readonly { readonly object: string; readonly fields: readonly string[] }[];
+}
+
+/** Waits until the SyncGate of a folder says what is wanted. */
+export async function gateSays(
+  world: ArgocdWorld,
+  name: string,
+  phase: string,
+  message = /./,
+): Promise<GateStatus> {
+  let last: GateStatus = {};
+  return until(
+    `the SyncGate of ${name} is ${phase} (${message})`,
+    async () => {
+      const text = await world
+        .kubectl('get', 'syncgate', '-n', name, '-o', 'json', 'gitops-reverser')
+        .catch(() => '{}');
+      last = JSON.parse(text).status ?? {};
+      return last.phase === phase && message.test(last.message ?? '') ? last : undefined;
+    },
+    { timeoutMs: 100_000, intervalMs: 100 },
+  ).catch((error: Error) => {
+    throw new Error(`${error.message}\n${JSON.stringify(last)}`);
+  });
+}
+
+/** The part of an operation that says why it was started. */
+export async function infoOf(world: ArgocdWorld, name: string): Promise<string> {
+  const state = JSON.parse(await world.kubectl('get', 'application', name, '-n', 'argocd', '-o', 'json'));
+  const info = state.status?.operationState?.operation?.info ?? [];
+  return info.map((one: { name: string; value: string }) => `${one.name}: ${one.value}`).join('\n');
+}
+
+export { readApplication };
