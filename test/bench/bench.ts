@@ -8,6 +8,7 @@ import { startWorld } from '../e2e/sidecar.ts';
 import { apiClient } from './api-client.ts';
 import type { Figure } from './measure.ts';
 import { asJson, asTable, machine } from './report.ts';
+import { layersScenario } from './scenarios/layers.ts';
 import { memoryScenario } from './scenarios/memory.ts';
 import { mirrorScenario } from './scenarios/mirror.ts';
 import { processesScenario } from './scenarios/processes.ts';
@@ -22,13 +23,19 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   processes: processesScenario,
   memory: memoryScenario,
 };
-const withoutCluster = 'tightness';
+/** Those that need no cluster. */
+const plain: Readonly<
+  Record<string, (progress: (text: string) => void) => readonly Figure[] | Promise<readonly Figure[]>>
+> = {
+  tightness,
+  layers: (progress) => layersScenario({ warmUps: 1, runs: 5 }, progress),
+};
 
 const { values, positionals } = parseArgs({
   options: { output: { type: 'string', default: 'table' }, runs: { type: 'string', default: '9' } },
   allowPositionals: true,
 });
-const all = [withoutCluster, ...Object.keys(scenarios)];
+const all = [...Object.keys(plain), ...Object.keys(scenarios)];
 const names = positionals.length === 0 ? all : positionals;
 const runs = Number(values.runs);
 if (
@@ -51,7 +58,9 @@ process.stdout.write(values.output === 'json' ? asJson(figures, about) : asTable
 async function measure(name: string): Promise<readonly Figure[]> {
   const progress = (text: string) => console.error(`${name}: ${text}`);
   const scenario = scenarios[name];
-  if (scenario === undefined) return tightness(progress);
+  const alone = plain[name];
+  if (alone !== undefined) return alone(progress);
+  if (scenario === undefined) throw new Error(`${name} is no scenario`);
   progress('starting a control plane and a git server');
   const world = await startWorld();
   const api = apiClient(world.cluster);
