@@ -1,11 +1,14 @@
-/** Random live edits on random overlays: after each plan the real build gives what is live, and nothing else moved. */
+/**
+ * Random live edits, creations and deletes on random overlays, over several commits: after each the real build gives what is live,
+ * and nothing else moved. The same seed gives the same trees; LAYERS_SEED and LAYERS_RUNS look further.
+ */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { describeObject, objectKey } from '../../../src/core/identity.ts';
-import type { JsonObject } from '../../../src/core/json.ts';
+import { identify, objectKey } from '../../../src/core/identity.ts';
+import { isObject, type Json, type JsonObject, parseJson, printJson } from '../../../src/core/json.ts';
 import { createRenderCache } from '../../../src/core/kustomize/index.ts';
 import { equalUnordered } from '../../../src/core/kustomize/source-form.ts';
-import { builtinResource, type Change, plan } from '../../../src/core/plan/index.ts';
+import { builtinResource, type Change, type Plan, plan } from '../../../src/core/plan/index.ts';
 import { Editable, objectsOf, open, render, schemaOf, type Texts, treeOf } from './folders.ts';
 
 const folder = 'shop/prod';
@@ -24,6 +27,8 @@ interface Shape {
   readonly basePatch: boolean;
   readonly own: boolean;
   readonly inline: boolean;
+  readonly component: boolean;
+  readonly generator: 'none' | 'stable' | 'hashed';
 }
 
 const flag = fc.boolean();
@@ -40,6 +45,8 @@ const shapes: fc.Arbitrary<Shape> = fc.record({
   basePatch: flag,
   own: flag,
   inline: flag,
+  component: flag,
+  generator: fc.constantFrom('none', 'stable', 'hashed'),
 });
 
 function workload(name: string): string {
@@ -93,6 +100,15 @@ function treeFor(shape: Shape): Texts {
   if (shape.basePatch) texts['shop/base/memory.yaml'] = memoryPatch('web', '96Mi');
   if (shape.patch) texts[`${folder}/memory.yaml`] = memoryPatch('web', '128Mi');
   if (shape.own) texts[`${folder}/own.yaml`] = workload('own');
+  if (shape.component) {
+    texts[`${folder}/extras/kustomization.yaml`] =
+      'apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [extra.yaml]\npatches: [{path: team.yaml, target: {kind: Deployment}}]\n';
+    texts[`${folder}/extras/extra.yaml`] =
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\ndata: {a: one, b: two}\n';
+    texts[`${folder}/extras/team.yaml`] =
+      'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: any}\nspec: {revisionHistoryLimit: 4}\n';
+  }
+  if (shape.generator !== 'none') texts[`${folder}/b.txt`] = 'two';
   const patches = [
     ...(shape.patch ? ['  - path: memory.yaml'] : []),
     ...(shape.inline
@@ -110,6 +126,16 @@ function treeFor(shape: Shape): Texts {
     ...(shape.image ? ['images:', '  - name: web', '    newTag: "1.2" # here'] : []),
     ...(shape.replicas ? ['replicas: [{name: web, count: 3}]'] : []),
     ...(patches.length > 0 ? ['patches:', ...patches] : []),
+    ...(shape.component ? ['components: [extras]'] : []),
+    ...(shape.generator === 'none'
+      ? []
+      : [
+          'configMapGenerator:',
+          '  - name: settings',
+          '    literals: [a=one]',
+          '    files: [b=b.txt]',
+          ...(shape.generator === 'stable' ? ['    options: {disableNameSuffixHash: true}'] : []),
+        ]),
     '',
   ].join('\n');
   texts['shop/test/kustomization.yaml'] = 'namespace: test\nresources: [../base]\n';
@@ -140,10 +166,19 @@ const dataEdits: readonly Edit[] = [
   (one) => one.remove('data.b'),
 ];
 
-const edits = fc.array(
-  fc.record({ object: fc.nat(5), edit: fc.nat(workloadEdits.length * dataEdits.length - 1) }),
-  { minLength: 1, maxLength: 4 },
-);
+interface Step {
+  readonly what: 'edit' | 'edit again' | 'delete' | 'create';
+  readonly object: number;
+  readonly edit: number;
+}
+
+const steps: fc.Arbitrary<Step> = fc.record({
+  what: fc.constantFrom('edit', 'edit again', 'delete', 'create'),
+  object: fc.nat(7),
+  edit: fc.nat(workloadEdits.length * dataEdits.length - 1),
+});
+/** One list of steps for each commit. */
+const commits = fc.array(fc.array(steps, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 });
 
 async function planOn(texts: Texts, changes: readonly Change[]) {
   return await plan(treeOf(texts), changes, {
@@ -158,66 +193,118 @@ async function planOn(texts: Texts, changes: readonly Change[]) {
   });
 }
 
+/** Live objects are those of the build; what is refused is overwritten by the next apply. */
+function changesOf(
+  before: ReadonlyMap<string, JsonObject>,
+  wanted: readonly Step[],
+  round: number,
+): Map<string, Change> {
+  const own = [...before].filter(([key]) => key.startsWith(`${folder} `));
+  const changes = new Map<string, Change>();
+  for (const [at, { what, object, edit }] of wanted.entries()) {
+    const [key, value] = own[object % own.length] ?? ['', {}];
+    const known = changes.get(key);
+    if (what === 'create') {
+      const namespace = isObject(value.metadata) ? (value.metadata.namespace ?? null) : null;
+      const name = `${edit % 2 === 0 ? 'p-' : ''}new-${round}-${at}`;
+      const metadata = { name, ...(namespace === null ? {} : { namespace }) };
+      const live: JsonObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'new' } };
+      changes.set(`${folder} ${keyOf(live)}`, { kind: 'upsert', live, applierKnown: true });
+    } else if (what === 'delete') {
+      const id = identify(value) ?? assert.fail();
+      changes.set(key, { kind: 'delete', id, handled: value, reason: 'observed' });
+    } else if (known?.kind !== 'delete') {
+      const live = structuredClone(known?.kind === 'upsert' ? known.live : value);
+      const choices = value.kind === 'ConfigMap' ? dataEdits : workloadEdits;
+      choices[edit % choices.length]?.(new Editable(live), String(value.kind));
+      changes.set(key, { kind: 'upsert', live, applierKnown: true, handled: value });
+    }
+  }
+  return changes;
+}
+
+function keyOf(object: JsonObject): string {
+  return objectKey(identify(object) ?? assert.fail());
+}
+
+/** A generated ConfigMap has another name with other content, and so do those who name it. */
+function withoutHashes<Value extends Json>(value: Value): Value {
+  return parseJson(printJson(value).replace(/settings-[a-z0-9]{10}\b/g, 'settings')) as Value;
+}
+
+function byStem(objects: ReadonlyMap<string, JsonObject>): Map<string, JsonObject> {
+  return new Map(
+    [...objects].map(([key, value]) => [
+      key.replace(/settings-[a-z0-9]{10}$/, 'settings'),
+      withoutHashes(value),
+    ]),
+  );
+}
+
+function afterwards(texts: Texts, planned: Plan): Texts {
+  const after: Record<string, string> = { ...texts };
+  for (const { path, content } of planned.edits) {
+    assert.ok(path.startsWith(`${folder}/`), path);
+    if (content === undefined) delete after[path];
+    else after[path] = Buffer.from(content).toString('utf8');
+  }
+  return after;
+}
+
+const refusable: ReadonlySet<string> = new Set(['RenderRefused', 'UnplaceableEdit', 'UnsupportedKustomize']);
+
 describe('random edits of random overlays', () => {
-  it('come out of the next build as they are live, and move nothing else', async function () {
-    this.timeout(120_000);
-    let written = 0;
-    let refusals = 0;
+  it('come out of the next build as they are live, and move nothing else, commit after commit', async function () {
+    this.timeout(240_000);
+    const tally = { written: 0, deleted: 0, created: 0, refused: 0 };
     await fc.assert(
-      fc.asyncProperty(shapes, edits, async (shape, wanted) => {
-        const texts = treeFor(shape);
-        const before = objectsOf(await open(texts, folder, { cache }));
-        const own = [...before].filter(([key]) => key.startsWith(`${folder} `));
-        const live = new Map<string, JsonObject>();
-        for (const { object, edit } of wanted) {
-          const [key, value] = own[object % own.length] ?? ['', {}];
-          const copy = live.get(key) ?? structuredClone(value);
-          const choices = value.kind === 'ConfigMap' ? dataEdits : workloadEdits;
-          choices[edit % choices.length]?.(new Editable(copy), String(value.kind));
-          live.set(key, copy);
-        }
-        const changes = [...live].map(
-          ([key, value]): Change => ({
-            kind: 'upsert',
-            live: value,
-            applierKnown: true,
-            handled: before.get(key) ?? {},
-          }),
-        );
-        const planned = await planOn(texts, changes);
-        const refused = new Set(planned.refused.map(({ object }) => (object ? objectKey(object) : '')));
-        const after: Record<string, string> = { ...texts };
-        for (const { path, content } of planned.edits) {
-          assert.ok(path.startsWith(`${folder}/`), path);
-          if (content === undefined) delete after[path];
-          else after[path] = Buffer.from(content).toString('utf8');
-        }
-        const now = objectsOf(await open(after, folder, { cache }));
-        assert.deepEqual([...now.keys()], [...before.keys()]);
-        for (const [key, value] of now) {
-          const meant = live.get(key);
-          const isWritten = meant !== undefined && !refused.has(key.slice(key.indexOf(' ') + 1));
-          const expected = isWritten ? meant : before.get(key);
-          assert.ok(
-            equalUnordered(schemaOf(value), [], expected, value),
-            `${key}: ${JSON.stringify(planned.refused)}`,
+      fc.asyncProperty(shapes, commits, async (shape, rounds) => {
+        let texts: Texts = treeFor(shape);
+        for (const [round, wanted] of rounds.entries()) {
+          const before = objectsOf(await open(texts, folder, { cache }));
+          const changes = changesOf(before, wanted, round);
+          const planned = await planOn(texts, [...changes.values()]);
+          for (const { reason, message } of planned.refused)
+            assert.ok(refusable.has(reason), `${reason}: ${message}`);
+          const refused = new Set(planned.refused.map(({ object }) => (object ? objectKey(object) : '')));
+          const after = afterwards(texts, planned);
+          const expected = byStem(before);
+          for (const [key, change] of changes) {
+            const stem = key.replace(/settings-[a-z0-9]{10}$/, 'settings');
+            if (refused.has(key.slice(key.indexOf(' ') + 1))) {
+              tally.refused += 1;
+            } else if (change.kind === 'delete') {
+              expected.delete(stem);
+              tally.deleted += 1;
+            } else if (change.kind === 'upsert') {
+              expected.set(stem, withoutHashes(change.live));
+              if (before.has(key)) tally.written += 1;
+              else tally.created += 1;
+            }
+          }
+          const now = byStem(objectsOf(await open(after, folder, { cache })));
+          const about = () => JSON.stringify({ changes: [...changes], refused: planned.refused, after });
+          assert.deepEqual([...now.keys()].sort(), [...expected.keys()].sort(), about());
+          for (const [key, value] of now)
+            assert.ok(equalUnordered(schemaOf(value), [], expected.get(key), value), `${key} ${about()}`);
+          const live = objectsOf(await open(after, folder, { cache }));
+          const again = [...live].flatMap(([key, value]): Change[] =>
+            key.startsWith(`${folder} `)
+              ? [{ kind: 'upsert', live: value, applierKnown: true, handled: value }]
+              : [],
           );
-          if (isWritten) written += 1;
+          assert.deepEqual((await planOn(after, again)).edits, [], 'a second plan');
+          texts = after;
         }
-        refusals += planned.refused.length;
-        const second = await planOn(
-          after,
-          changes.map((change) => (change.kind === 'upsert' ? { ...change, handled: change.live } : change)),
-        );
-        assert.deepEqual(second.edits, []);
-        for (const { object, reason } of planned.refused)
-          assert.ok(
-            reason === 'RenderRefused' || reason === 'UnplaceableEdit',
-            `${reason} ${object && describeObject(object)}`,
-          );
       }),
-      { numRuns: 40, endOnFailure: true },
+      {
+        seed: Number(process.env.LAYERS_SEED ?? 5),
+        numRuns: Number(process.env.LAYERS_RUNS ?? 30),
+        endOnFailure: true,
+      },
     );
-    assert.ok(written > refusals, `${written} written, ${refusals} refused`);
+    if (process.env.LAYERS_RUNS !== undefined) console.log(tally);
+    assert.ok(tally.written > tally.refused, JSON.stringify(tally));
+    assert.ok(tally.deleted > 0 && tally.created > 0, JSON.stringify(tally));
   });
 });
