@@ -1,8 +1,8 @@
 #!/bin/sh
 # What `gitops-reverser gate` does, for plugin containers without Node: it needs a POSIX shell, and curl or GNU wget.
 #
-#   gate.sh [--mode advise|strict] [--deadline 40s] [--address HOST:PORT|unix:/PATH] [--token-file FILE]
-#           [--namespace NAME] [--checkout-dir DIR] -- COMMAND...
+#   gate.sh [--mode advise|strict] [--deadline 40s] [--address HOST:PORT|https://HOST:PORT|unix:/PATH]
+#           [--token-file FILE] [--ca-file FILE] [--namespace NAME] [--checkout-dir DIR] -- COMMAND...
 #
 # It asks the sidecar to publish every live edit, then becomes COMMAND. Standard output is the command's alone: Argo CD takes an
 # empty one with exit code 0 for "no resources" and prunes everything.
@@ -13,6 +13,7 @@ mode=${GITOPS_REVERSER_GATE_MODE:-advise}
 deadline=${GITOPS_REVERSER_GATE_DEADLINE:-40s}
 address=${GITOPS_REVERSER_GATE_ADDRESS:-127.0.0.1:9797}
 token_file=${GITOPS_REVERSER_GATE_TOKEN_FILE:-/var/run/gitops-reverser/gate/token}
+ca_file=${GITOPS_REVERSER_GATE_CA_FILE:-}
 namespace=${GITOPS_REVERSER_ARGOCD_NAMESPACE:-argocd}
 checkout_dir=${GITOPS_REVERSER_CHECKOUT_DIR:-}
 scratch=
@@ -35,13 +36,14 @@ while [ $# -gt 0 ]; do
       shift
       break
       ;;
-    --mode | --deadline | --address | --token-file | --namespace | --checkout-dir)
+    --mode | --deadline | --address | --token-file | --ca-file | --namespace | --checkout-dir)
       [ $# -ge 2 ] || bad_use "$1 needs a value"
       case $1 in
         --mode) mode=$2 ;;
         --deadline) deadline=$2 ;;
         --address) address=$2 ;;
         --token-file) token_file=$2 ;;
+        --ca-file) ca_file=$2 ;;
         --namespace) namespace=$2 ;;
         --checkout-dir) checkout_dir=$2 ;;
       esac
@@ -138,6 +140,7 @@ ask() {
         socket=${address#unix:}
         set -- "$1" --unix-socket "$socket" http://gate/v1/gate
         ;;
+      https://*) set -- "$1" ${ca_file:+--cacert "$ca_file"} "$address/v1/gate" ;;
       *) set -- "$1" "http://$address/v1/gate" ;;
     esac
     limit=$1
@@ -150,9 +153,10 @@ ask() {
     wget --version 2>/dev/null | grep GNU >/dev/null ||
       bad_use 'this wget shows the token to everybody in the container; install curl or GNU wget'
     printf 'header = Authorization: Bearer %s\n' "$token" >"$scratch/login"
+    case $address in https://*) url=$address ;; *) url=http://$address ;; esac
     WGETRC="$scratch/login" wget --no-verbose --no-proxy --no-hsts --server-response --content-on-error --tries=1 \
-      --timeout="$1" --header='Content-Type: application/json' --post-file="$scratch/question" \
-      --output-document="$scratch/answer" "http://$address/v1/gate" 2>"$scratch/errors" || :
+      ${ca_file:+--ca-certificate="$ca_file"} --timeout="$1" --header='Content-Type: application/json' --post-file="$scratch/question" \
+      --output-document="$scratch/answer" "$url/v1/gate" 2>"$scratch/errors" || :
     status=$(sed -n 's/^ *HTTP\/[0-9.]* \([0-9][0-9][0-9]\).*/\1/p' "$scratch/errors" | tail -n 1)
     status=${status:-000}
   else

@@ -1,6 +1,7 @@
 /** Asks the gate over HTTP until it gives an answer that ends the matter, or the time is up. */
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { request as requestTls } from 'node:https';
 import type { GateAnswer, GateQuestion } from '../core/gate/index.ts';
 import { type Clock, pause } from '../kube/clock.ts';
 
@@ -9,13 +10,17 @@ export type GateReply =
   /** No answer that says anything: nobody listens, or what listens does not understand us. */
   | { readonly decision: 'none'; readonly message: string };
 
-/** `HOST:PORT`, or `unix:/PATH`. */
-export type GateAddress = { readonly host: string; readonly port: number } | { readonly socketPath: string };
+/** `HOST:PORT`, `https://HOST:PORT`, or `unix:/PATH`. */
+export type GateAddress =
+  | { readonly host: string; readonly port: number; readonly tls: boolean }
+  | { readonly socketPath: string };
 
 export interface AskOptions {
   readonly question: GateQuestion;
   readonly address: GateAddress;
   readonly tokenFile: string;
+  /** PEM file of the authority behind an https address; undefined = those that Node trusts. */
+  readonly caFile?: string | undefined;
   readonly deadlineMs: number;
   /**
    * Waits for a door that is closed and for a sidecar that restarts: a failed render counts at Argo CD, and three of one commit
@@ -65,9 +70,16 @@ async function askOnce(options: AskOptions, leftMs: number): Promise<Attempt> {
     const message = `the token file ${options.tokenFile} cannot be read (${why})`;
     return { reply: { decision: 'none', message }, again: true };
   }
+  let ca: Buffer | undefined;
+  try {
+    ca = options.caFile === undefined ? undefined : await readFile(options.caFile);
+  } catch {
+    const message = `the file of the authority ${options.caFile} cannot be read`;
+    return { reply: { decision: 'none', message }, again: true };
+  }
   const deadlineMs = Math.max(leastMs, Math.floor(leftMs - marginMs));
   const body = JSON.stringify({ ...options.question, deadlineMs });
-  const answered = await post(options.address, token, body, leftMs);
+  const answered = await post(options.address, { token, ca }, body, leftMs);
   if (answered.kind === 'failed') {
     const message = `${describeAddress(options.address)}: ${answered.message}`;
     return { reply: { decision: 'none', message }, again: true };
@@ -80,7 +92,12 @@ type Posted =
   | { readonly kind: 'answered'; readonly status: number; readonly text: string }
   | { readonly kind: 'failed'; readonly message: string };
 
-function post(address: GateAddress, token: string, body: string, timeoutMs: number): Promise<Posted> {
+function post(
+  address: GateAddress,
+  { token, ca }: { readonly token: string; readonly ca: Buffer | undefined },
+  body: string,
+  timeoutMs: number,
+): Promise<Posted> {
   return new Promise((resolve) => {
     const failed = (message: string) => resolve({ kind: 'failed', message });
     const signal = AbortSignal.timeout(Math.ceil(timeoutMs));
@@ -91,7 +108,9 @@ function post(address: GateAddress, token: string, body: string, timeoutMs: numb
     };
     let asked: ReturnType<typeof request>;
     try {
-      asked = request({ ...address, method: 'POST', path: '/v1/gate', headers, agent: false, signal });
+      const { tls = false, ...where } = { tls: undefined, ...address };
+      const common = { ...where, method: 'POST', path: '/v1/gate', headers, agent: false, signal } as const;
+      asked = tls ? requestTls({ ...common, ...(ca && { ca }) }) : request(common);
     } catch {
       // A token of several lines, for one; its text must not be shown.
       failed('the token cannot be sent in a header');
@@ -161,12 +180,14 @@ export function parseAddress(text: string): GateAddress | undefined {
     const socketPath = text.slice('unix:'.length);
     return socketPath.startsWith('/') ? { socketPath } : undefined;
   }
-  const match = /^(?<host>\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):(?<port>\d{1,5})$/.exec(text);
+  const match = /^(?<scheme>https:\/\/)?(?<host>\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):(?<port>\d{1,5})$/.exec(
+    text,
+  );
   if (match?.groups === undefined) return undefined;
   const port = Number(match.groups.port);
   return port < 1 || port > 65_535
     ? undefined
-    : { host: match.groups.host?.replace(/[[\]]/g, '') ?? '', port };
+    : { host: match.groups.host?.replace(/[[\]]/g, '') ?? '', port, tls: match.groups.scheme !== undefined };
 }
 
 function describeAddress(address: GateAddress): string {

@@ -20,6 +20,7 @@ interface Flags {
   readonly deadline: string;
   readonly address: string;
   readonly tokenFile: string;
+  readonly caFile?: string;
   readonly namespace: string;
   readonly checkoutDir?: string;
 }
@@ -29,6 +30,7 @@ interface Gate {
   readonly deadlineMs: number;
   readonly address: GateAddress;
   readonly tokenFile: string;
+  readonly caFile: string | undefined;
   readonly namespace: string;
   readonly checkoutDir: string | undefined;
 }
@@ -49,7 +51,14 @@ export function gateCommand(): Command {
       ]),
     )
     .addOption(option('--deadline <duration>', 'longest wait for an answer', 'GATE_DEADLINE', '40s'))
-    .addOption(option('--address <address>', 'HOST:PORT or unix:/PATH', 'GATE_ADDRESS', '127.0.0.1:9797'))
+    .addOption(
+      option(
+        '--address <address>',
+        'HOST:PORT, https://HOST:PORT or unix:/PATH',
+        'GATE_ADDRESS',
+        '127.0.0.1:9797',
+      ),
+    )
     .addOption(
       option(
         '--token-file <file>',
@@ -58,6 +67,7 @@ export function gateCommand(): Command {
         '/var/run/gitops-reverser/gate/token',
       ),
     )
+    .addOption(option('--ca-file <file>', 'the authority behind an https address', 'GATE_CA_FILE'))
     .addOption(option('--namespace <name>', 'namespace of Argo CD', 'ARGOCD_NAMESPACE', 'argocd'))
     .addOption(
       option(
@@ -120,9 +130,10 @@ function readFlags(flags: Flags): Gate | string {
     return `--deadline ${flags.deadline} is no duration from 1s to 60s`;
   }
   const address = parseAddress(flags.address);
-  if (address === undefined) return `--address ${flags.address} is neither HOST:PORT nor unix:/PATH`;
-  const { tokenFile, namespace, checkoutDir } = flags;
-  return { strict: flags.mode === 'strict', deadlineMs, address, tokenFile, namespace, checkoutDir };
+  if (address === undefined)
+    return `--address ${flags.address} is neither HOST:PORT, https://HOST:PORT nor unix:/PATH`;
+  const { tokenFile, caFile, namespace, checkoutDir } = flags;
+  return { strict: flags.mode === 'strict', deadlineMs, address, tokenFile, caFile, namespace, checkoutDir };
 }
 
 function badUse(message: string): number {
