@@ -31,7 +31,8 @@ export async function writeAnswer(
 ): Promise<Written> {
   const status: JsonObject = {
     phase,
-    message: message.slice(0, messageLimit),
+    // Argo CD shows it in a table; what a remote says may have several lines.
+    message: message.replace(/\s+/g, ' ').slice(0, messageLimit),
     tip: tip ?? null,
     edits: edits.length === 0 ? null : edits.slice(0, listLimit).map(publishedJson),
     refused: refused.length === 0 ? null : refused.slice(0, listLimit).map(refusedJson),

@@ -2,7 +2,7 @@
  * Follows the syncs of Argo CD that an open answer let through: an apply window ends once a later state of the Application
  * shows that the operation has ended, a grace later, and when everything written until then is handled (contracts 7 and 8).
  */
-import { type Application, readApplicationNow } from '../appliers/argocd-application.ts';
+import { type Application, readApplicationNow, requestRefresh } from '../appliers/argocd-application.ts';
 import { hasEnded, type SyncOperation } from '../core/apply/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
@@ -87,11 +87,21 @@ export class ArgocdWindows {
     const until = clock.now() + graceMs;
     while (!alarm.isOff && clock.now() < until) await alarm.wait(until - clock.now());
     await window.end();
+    await this.#compareAgain(application, operation);
     const withheld = window.withheld();
     if (withheld > early) collided();
     const { namespace, name } = application;
     if (withheld > 0)
       log.info({ namespace, name, withheld }, 'a sync wrote over newer edits; they are in Git');
+  }
+
+  /** Whoever waits for a sync that we started waits for the comparison after it, which Argo CD may leave out. */
+  async #compareAgain(application: Application, { startedAt }: SyncOperation): Promise<void> {
+    if (!application.startedByUs) return;
+    const read = await readApplicationNow(this.#options.client, application);
+    if (read.kind !== 'ok' || read.application.compared) return;
+    if (read.application.operation?.startedAt === startedAt)
+      await requestRefresh(this.#options.client, application);
   }
 
   async #hasEnded(application: Application, operation: SyncOperation): Promise<boolean> {

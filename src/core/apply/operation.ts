@@ -58,10 +58,11 @@ export function standingOf(
   if (operation.phase !== 'Running') return { kind: 'pending', message: 'no sync is running' };
   if (operation.attemptEnded)
     return { kind: 'pending', message: 'this attempt has failed; Argo CD tries again' };
+  // They are of no commit.
+  if (operation.manifests) return { kind: 'closed', message: 'local manifests cannot be checked' };
   if (operation.sources === undefined) {
     return { kind: 'pending', message: 'Argo CD has not said yet which commit it applies' };
   }
-  if (operation.manifests) return { kind: 'closed', message: 'local manifests cannot be checked' };
   const { application: wanted, path, revision } = checks;
   if (wanted !== undefined && wanted !== application && wanted !== nameIn(application)) {
     return { kind: 'closed', message: `this gate is for Application ${wanted}, and ${application} uses it` };

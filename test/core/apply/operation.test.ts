@@ -64,10 +64,10 @@ describe('what a gate may be asked about', () => {
     ['one that has failed', operation({ phase: 'Failed', attemptEnded: true }), {}, 'pending'],
     ['local manifests', operation({ manifests: true }), {}, 'closed', /^local manifests cannot be checked$/],
     [
-      'local manifests before their commits',
+      'local manifests, which are of no commit',
       operation({ manifests: true, sources: undefined }),
       {},
-      'pending',
+      'closed',
     ],
     ['the named Application', operation(), { application: 'argocd/shop' }, 'ask'],
     ['the named Application without namespace', operation(), { application: 'shop' }, 'ask'],
