@@ -128,12 +128,22 @@ export function documentFor(
   const metadata: JsonObject = { ...object.metadata, name };
   if (!keepNamespace && namespaceAfter(layers) === id.namespace) delete metadata.namespace;
   leaveOut(metadata, 'labels', object, layers.map(labelsOf));
-  leaveOut(
-    metadata,
-    'annotations',
-    object,
-    layers.map(({ kustomization }) => kustomization.value.commonAnnotations),
-  );
+  leaveOut(metadata, 'annotations', object, layers.map(annotationsOf));
+  return { ...object, metadata };
+}
+
+/**
+ * The object as the build gives it: with the labels and annotations that the layers set on everything. The next apply adds them
+ * to the live object, too; where they reach into selectors, the build will show it.
+ */
+export function asBuilt({ layers }: Extract<Home, { ok: true }>, object: JsonObject): JsonObject {
+  const metadata: JsonObject = { ...(isObject(object.metadata) ? object.metadata : {}) };
+  const set = (field: 'labels' | 'annotations', all: readonly JsonObject[]): void => {
+    const given: JsonObject = Object.assign({}, ...all);
+    if (Object.keys(given).length > 0) metadata[field] = { ...given, ...metadataMap(object, field) };
+  };
+  set('labels', layers.map(labelsOf));
+  set('annotations', layers.map(annotationsOf));
   return { ...object, metadata };
 }
 
@@ -142,14 +152,18 @@ function labelsOf({ kustomization: { value } }: Layer): JsonObject {
   return Object.assign({}, isObject(value.commonLabels) ? value.commonLabels : {}, ...pairs);
 }
 
+function annotationsOf({ kustomization: { value } }: Layer): JsonObject {
+  return isObject(value.commonAnnotations) ? value.commonAnnotations : {};
+}
+
 /** What the kustomization sets anyway is not stated again. */
 function leaveOut(
   metadata: JsonObject,
   field: 'labels' | 'annotations',
   object: JsonObject,
-  sets: readonly unknown[],
+  sets: readonly JsonObject[],
 ): void {
-  const set: Record<string, unknown> = Object.assign({}, ...sets);
+  const set: JsonObject = Object.assign({}, ...sets);
   const kept = Object.entries(metadataMap(object, field)).filter(([key, value]) => set[key] !== value);
   if (kept.length === 0) delete metadata[field];
   else metadata[field] = Object.fromEntries(kept);

@@ -6,7 +6,14 @@
  * proved it. It knows neither git nor the cluster. Called by core/plan; docs/reference/kustomize.md lists what is editable.
  */
 export { type Builds, openBuilds, type RootBuild, type RootFailure } from './builds.ts';
-export { documentFor, homeOf, type KustomizeLayout, kustomizeLayout, namespaceOf } from './create.ts';
+export {
+  asBuilt,
+  documentFor,
+  homeOf,
+  type KustomizeLayout,
+  kustomizeLayout,
+  namespaceOf,
+} from './create.ts';
 export { type Decoded, decodeKustomization, type Kustomization } from './decode.ts';
 export { type Divergence, divergences } from './divergence.ts';
 export { type FeatureRule, featureRule, featureRules, type Verdict } from './features.ts';

@@ -8,7 +8,7 @@ import { joinPath, placeDocument, relativeTo } from '../folder/index.ts';
 import { describeObject, identify, type ObjectId, objectKey } from '../identity.ts';
 import { kindSchema } from '../intent/schema/index.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { documentFor, homeOf, namespaceOf, restoreObject } from '../kustomize/index.ts';
+import { asBuilt, documentFor, homeOf, namespaceOf, restoreObject } from '../kustomize/index.ts';
 import { decodeFile, readDocuments } from '../yaml/index.ts';
 import type { PlanDocuments } from './overlay.ts';
 import {
@@ -96,7 +96,7 @@ async function create(
     const restored = restoreObject(postBuild, schema, { raw: {}, filled: {}, wanted });
     return restored.ok ? restored.value : wanted;
   };
-  return created(raw(document), raw(expected));
+  return created(raw(document), raw(asBuilt(home, expected)));
 }
 
 /** The path that the placement names for the object's type; undefined when it names none. */

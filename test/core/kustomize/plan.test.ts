@@ -105,6 +105,29 @@ describe('a new object of a kustomize folder', () => {
     assert.equal(planned.refused[0]?.reason, 'RenderRefused');
   });
 
+  it('gets the labels that the kustomization sets on everything, unless selectors would change', async () => {
+    const labelled = {
+      ...single,
+      'app/kustomization.yaml': `${single['app/kustomization.yaml']}labels:\n  - pairs: {team: a}\ncommonAnnotations: {note: b}\n`,
+    };
+    const planned = await planOn(labelled, [upsert(configMap('two', 'new'))]);
+    assert.deepEqual(planned.refused, []);
+    assert.doesNotMatch(applied(labelled, planned)['app/two.yaml'] ?? '', /team|note/);
+    const selecting = {
+      ...single,
+      'app/kustomization.yaml': `${single['app/kustomization.yaml']}commonLabels: {team: a}\n`,
+    };
+    const service =
+      'apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: {selector: {app: web}, ports: [{port: 80}]}\n';
+    const refused = await planOn(selecting, [upsert(service), upsert(configMap('two', 'new'))]);
+    assert.deepEqual(
+      refused.refused.map(({ object }) => object?.name),
+      ['web'],
+    );
+    const other = configMap('two', 'new').replace('\ndata', '\n  labels: {team: mine}\ndata');
+    assert.equal((await planOn(labelled, [upsert(other)])).refused[0]?.reason, 'RenderRefused');
+  });
+
   it('follows a declared path, and two kinds of one name do not meet', async () => {
     const service =
       'apiVersion: v1\nkind: Service\nmetadata: {name: one, namespace: shop}\nspec: {ports: [{port: 80}]}\n';
