@@ -81,6 +81,8 @@ export interface Refusal {
   readonly object?: ObjectId;
   /** Repository path the refusal is about. */
   readonly path?: string;
+  /** The edited fields, where they are known. */
+  readonly fields?: readonly string[];
   /** One sentence for a person: the thing, the reason, what to do. Holds no secret value. */
   readonly message: string;
 }

@@ -5,7 +5,7 @@
 import type { CommitResult, ObjectChange, PlannedWrite, TargetKey, Write } from '../core/branch/state.ts';
 import type { IndexCache, Tree, TreeEntry } from '../core/folder/index.ts';
 import { type ObjectId, objectKey } from '../core/identity.ts';
-import { type Change, type Plan, plan } from '../core/plan/index.ts';
+import { type Change, type Plan, plan, withRefusedFields } from '../core/plan/index.ts';
 import { refuse } from '../core/refusal.ts';
 import { diskFailure } from '../git/failure.ts';
 import type { CommitSpec } from '../git/import-stream.ts';
@@ -211,7 +211,8 @@ export class CommitWrites {
     try {
       const pause = takingTurns(this.#context.now);
       const changes = await this.#changes(write, target, pause);
-      return await plan(tree, changes, { ...(await target.planOptions(this.#context.cache)), pause });
+      const options = await target.planOptions(this.#context.cache);
+      return withRefusedFields(await plan(tree, changes, { ...options, pause }), changes, options);
     } catch (error) {
       this.#context.log.error({ err: error, target: write.target }, 'planning a write broke');
       // A full disk or a lost process passes; a bug is told again.

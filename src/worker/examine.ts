@@ -137,10 +137,10 @@ async function editsSince(
 }
 
 function refusedOf(target: TargetRun): RefusedEdit[] {
-  return [...target.refused.values()].map(({ object, path, reason }) => ({
+  return [...target.refused.values()].map(({ object, path, reason, fields = [] }) => ({
     target: target.key,
     object: object === undefined ? (path ?? '') : describeObject(object),
-    fields: [],
+    fields,
     reason,
   }));
 }

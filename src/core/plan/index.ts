@@ -6,6 +6,7 @@
  */
 export { plainIndex } from './overlay-index.ts';
 export { plan } from './plan.ts';
+export { withRefusedFields } from './refused-fields.ts';
 export { builtinResource, pluralOf, type ResourceType } from './resource.ts';
 export type {
   Change,
