@@ -4,11 +4,11 @@ import { type Metrics, placementRefusals } from '../telemetry/metrics.ts';
 import type { BranchCounts } from '../worker/branch-counts.ts';
 import type { MirrorCounts } from '../worker/counts.ts';
 import type { MirrorSpec } from '../worker/mirror-spec.ts';
+import type { GarbageCollector } from './collect-garbage.ts';
 
-/** @param settled called after each snapshot */
-export function mirrorCounts(metrics: Metrics, settled: () => void): MirrorCounts {
+export function mirrorCounts(metrics: Metrics, garbage: GarbageCollector): MirrorCounts {
   return {
-    branch: (spec) => branchCounts(metrics, spec),
+    branch: (spec) => branchCounts(metrics, spec, garbage),
     event(target, { group, version, resource }, outcome) {
       metrics.count('watch_events_total', { ...targetLabels(target), group, version, resource, outcome });
     },
@@ -24,7 +24,7 @@ export function mirrorCounts(metrics: Metrics, settled: () => void): MirrorCount
       metrics.observe('watch_event_handling_seconds', { group, version, resource }, durationMs / 1000);
     },
     settled(target, { group, version, resource }, { durationMs, via }) {
-      settled();
+      garbage.settled();
       metrics.observe('watch_replay_duration_seconds', { group, version, resource }, durationMs / 1000);
       const mode = via === 'pages' ? 'list_fallback' : 'replay';
       metrics.count('watch_recovery_total', { ...targetLabels(target), group, resource, mode });
@@ -32,7 +32,7 @@ export function mirrorCounts(metrics: Metrics, settled: () => void): MirrorCount
   };
 }
 
-function branchCounts(metrics: Metrics, spec: MirrorSpec): BranchCounts {
+function branchCounts(metrics: Metrics, spec: MirrorSpec, garbage: GarbageCollector): BranchCounts {
   const branch = { provider_namespace: spec.namespace, provider_name: spec.provider, branch: spec.branch };
   return {
     pushed(outcome, durationMs) {
@@ -69,6 +69,7 @@ function branchCounts(metrics: Metrics, spec: MirrorSpec): BranchCounts {
     },
     queued(depth) {
       metrics.set('git_queue_depth', branch, depth);
+      garbage.worked();
     },
   };
 }
