@@ -1,5 +1,6 @@
 /** The command line: every command in one place. */
-import { Command } from 'commander';
+import { Command, type CommanderError } from 'commander';
+import { calledAs } from './called-as.ts';
 import { checkCommand } from './check.ts';
 import { crdsCommand } from './crds.ts';
 import { flushCommand } from './flush.ts';
@@ -12,22 +13,27 @@ import { statusCommand } from './status.ts';
 import { version } from './version.ts';
 
 export function program(): Command {
-  const root = new Command('gitops-reverser')
+  const root = new Command(calledAs(process.argv[1]))
     .description('Writes live Kubernetes edits into the manifests that made the objects.')
     .showHelpAfterError('(add --help for the options)')
     .version(version, '-V, --version', 'print the version')
-    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
-  root.addCommand(runCommand());
+    .exitOverride(exit);
+  root.addCommand(runCommand().exitOverride(exit));
   root.addCommand(planCommand());
   root.addCommand(scanCommand());
   root.addCommand(checkCommand());
-  root.addCommand(statusCommand());
-  root.addCommand(flushCommand());
+  root.addCommand(statusCommand().exitOverride(exit));
+  root.addCommand(flushCommand().exitOverride(exit));
   root.addCommand(gateCommand());
-  root.addCommand(crdsCommand());
-  root.addCommand(generateCommand(), { hidden: true });
-  root.addCommand(versionCommand());
+  root.addCommand(crdsCommand().exitOverride(exit));
+  root.addCommand(generateCommand().exitOverride(exit), { hidden: true });
+  root.addCommand(versionCommand().exitOverride(exit));
   return root;
+}
+
+/** Help is fine; what is not understood is bad input. Commands with codes of their own say so themselves. */
+function exit({ exitCode }: CommanderError): never {
+  process.exit(exitCode === 0 ? 0 : 2);
 }
 
 function versionCommand(): Command {
