@@ -9,7 +9,7 @@ import type { Environment } from './environment.ts';
 import { cleanText, failed, failureOf, type GitFailure } from './failure.ts';
 import { removeLeftovers } from './leftovers.ts';
 import type { Lineage } from './lineage.ts';
-import { branchRef, checkedId, readRef, remoteRef, updateRef } from './refs.ts';
+import { branchRef, checkedId, readRef, remoteRef } from './refs.ts';
 import type { RunResult } from './run.ts';
 
 export type RoundTrip = 'ls-remote' | 'fetch' | 'push';
@@ -140,20 +140,23 @@ export async function push(
     }
     if (!succeeded(check)) return failureOf(check, `pushing branch ${branch}`);
   }
+  // What we pushed is what we know of the branch: if it is taken away, the next fetch must say so. A remote that names
+  // our ref makes git note it with the push, not a process of its own.
+  const remote = [
+    ...['-c', `remote.${pushed}.url=${channel.url.remote}`],
+    ...['-c', `remote.${pushed}.fetch=+${ref}:${remoteRef(branch)}`],
+  ];
   const args = ['push', '--porcelain', '--no-verify', `--force-with-lease=${ref}:${expectedOld ?? ''}`];
   const result = await git(
     repository,
-    [...args, '--', channel.url.remote, `${newTip}:${ref}`],
+    [...remote, ...args, '--', pushed, `${newTip}:${ref}`],
     optionsOf(channel),
   );
-  const answer = readPush(result, branch);
-  // What we pushed is what we know of the branch: if it is taken away, the next fetch must say so.
-  if (answer.kind === 'pushed' || answer.kind === 'up-to-date') {
-    // The push stands even if this cannot be written; the fetch then compares with what was known before.
-    await updateRef(repository, remoteRef(branch), newTip);
-  }
-  return answer;
+  return readPush(result, branch);
 }
+
+/** The name that a remote has for the length of one push. */
+const pushed = 'pushed';
 
 function readPush(result: RunResult, branch: string): PushResult {
   const doing = `pushing branch ${branch}`;
