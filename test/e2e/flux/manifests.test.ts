@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
-import { isObject, type JsonObject, valueAt } from '../../../src/core/json.ts';
+import { type JsonObject, valueAt } from '../../../src/core/json.ts';
 import { type ControlPlane, startControlPlane } from '../../cluster/control-plane.ts';
 import { fluxModule, installCrds } from '../../cluster/flux.ts';
 import { type Folder, temporaryFolder } from '../../cluster/folder.ts';
 import { kubectl } from '../../cluster/kubectl.ts';
-import { part } from '../../cluster/parts.ts';
-import { runOk } from '../../cluster/run.ts';
 import { until } from '../../cluster/wait.ts';
+import {
+  assertUnprivileged,
+  type Built,
+  build,
+  container as containerOf,
+  Pod,
+  podSpec as podOf,
+} from '../../install/pod.ts';
 
 const manifests = join(import.meta.dirname, '../../../manifests');
 const account = 'system:serviceaccount:flux-system:gitops-reverser';
@@ -43,30 +48,16 @@ describe('the kustomize component for kustomize-controller', function () {
   this.timeout(120_000);
   let cluster: ControlPlane;
   let folder: Folder;
-  let built: string;
-  let objects: JsonObject[];
+  let built: Built;
+  let pod: Pod | undefined;
 
   before(async () => {
     folder = temporaryFolder('flux-component');
-    cpSync(
-      join(fluxModule('github.com/fluxcd/kustomize-controller'), 'config/manager'),
-      join(folder.path, 'manager'),
-      {
-        recursive: true,
-        mode: 0,
-      },
-    );
-    cpSync(join(manifests, 'flux'), join(folder.path, 'reverser'), { recursive: true });
-    mkdirSync(join(folder.path, 'install'));
-    const kustomization = {
+    built = await build(folder.path, {
+      official: [join(fluxModule('github.com/fluxcd/kustomize-controller'), 'config/manager')],
+      components: ['flux'],
       namespace: 'flux-system',
-      resources: ['../manager'],
-      components: ['../reverser'],
-      images: [{ name: 'gitops-reverser-sidecar', newName: 'registry.example.com/sidecar', newTag: '1.2.3' }],
-    };
-    writeFileSync(join(folder.path, 'install/kustomization.yaml'), JSON.stringify(kustomization));
-    built = await runOk(part('kustomize'), ['build', join(folder.path, 'install')]);
-    objects = parseAllDocuments(built).map((document) => document.toJS());
+    });
     cluster = await startControlPlane({
       controllers: ['serviceaccount-token-controller', 'serviceaccount-controller'],
     });
@@ -80,27 +71,19 @@ describe('the kustomize component for kustomize-controller', function () {
     await installCrds(cluster);
   });
   after(async () => {
+    await pod?.stop();
     await cluster?.stop();
     await folder?.remove();
   });
 
-  const podSpec = (): JsonObject => {
-    const deployment = objects.find(({ kind }) => kind === 'Deployment');
-    const spec = valueAt(deployment, ['spec', 'template', 'spec']);
-    assert.ok(isObject(spec));
-    return spec;
-  };
-  const container = (list: 'containers' | 'initContainers', name: string): JsonObject => {
-    const all = podSpec()[list];
-    const found = Array.isArray(all) ? all.find((one) => isObject(one) && one.name === name) : undefined;
-    assert.ok(isObject(found), `${list} hold no ${name}`);
-    return found;
-  };
+  const podSpec = () => podOf(built, 'kustomize-controller');
+  const container = (list: 'containers' | 'initContainers', name: string): JsonObject =>
+    containerOf({ [list]: podSpec()[list] ?? [] }, name);
   const texts = (value: unknown): string => JSON.stringify(value);
 
   it('is accepted by the API server, over the controller’s own manifests', async () => {
     const applied = await kubectl(cluster, ['apply', '--server-side', '--dry-run=server', '-f', '-'], {
-      stdin: built,
+      stdin: built.text,
     });
     assert.equal(applied.code, 0, applied.stderr);
     assert.match(applied.stdout, /deployment\.apps\/kustomize-controller serverside-applied/);
@@ -126,14 +109,13 @@ describe('the kustomize component for kustomize-controller', function () {
   });
 
   it('runs the sidecar without any privilege', () => {
-    const { securityContext } = container('initContainers', 'gitops-reverser');
-    assert.ok(isObject(securityContext));
-    const { runAsNonRoot, readOnlyRootFilesystem, allowPrivilegeEscalation } = securityContext;
-    assert.deepEqual([runAsNonRoot, readOnlyRootFilesystem, allowPrivilegeEscalation], [true, true, false]);
+    assertUnprivileged(container('initContainers', 'gitops-reverser'));
   });
 
   it('gives the sidecar its own token and just the rights it needs', async () => {
-    const wanted = objects.filter(({ kind }) => kind !== 'Deployment').map((one) => JSON.stringify(one));
+    const wanted = built.objects
+      .filter(({ kind }) => kind !== 'Deployment')
+      .map((one) => JSON.stringify(one));
     const applied = await kubectl(cluster, ['apply', '-f', '-'], { stdin: wanted.join('\n---\n') });
     assert.equal(applied.code, 0, applied.stderr);
     const may = async (line: string): Promise<boolean> => {
@@ -147,5 +129,48 @@ describe('the kustomize component for kustomize-controller', function () {
     await until('the roles are in force', () => may(allowed[0] ?? ''));
     for (const line of allowed) assert.equal(await may(line), true, line);
     for (const line of forbidden) assert.equal(await may(line), false, line);
+  });
+
+  it('runs: the sidecar starts with its arguments and its own kubeconfig, passes its probes and leads', async () => {
+    // What the token controller has filled in.
+    const token = await until(
+      'the token of the account',
+      async () => {
+        const args = ['get', 'secret', 'gitops-reverser-token', '-n', 'flux-system', '-o', 'json'];
+        const { data } = JSON.parse((await kubectl(cluster, args)).stdout);
+        return data?.token === undefined ? undefined : (data as Record<string, string>);
+      },
+      { timeoutMs: 60_000 },
+    );
+    const text = (key: string) => Buffer.from(token[key] ?? '', 'base64').toString();
+    const stored = built.objects.find(({ kind }) => kind === 'ConfigMap');
+    const kubeconfig = valueAt(stored, ['data', 'kubeconfig']);
+    assert.ok(typeof kubeconfig === 'string');
+    const dir = join(folder.path, 'pod');
+    mkdirSync(dir);
+    const name = 'gitops-reverser';
+    pod = new Pod(podSpec(), {
+      dir,
+      name: 'kustomize-controller-0',
+      namespace: 'flux-system',
+      volumes: {
+        'gitops-reverser-token': { token: text('token'), 'ca.crt': text('ca.crt') },
+        'gitops-reverser-peer': { token: 'of-the-replicas' },
+        'gitops-reverser-kubeconfig': {
+          // Its paths are the container's.
+          kubeconfig: kubeconfig
+            .replaceAll('/var/run/secrets/gitops-reverser', join(dir, 'gitops-reverser-token'))
+            .replace('https://kubernetes.default.svc', cluster.url),
+        },
+      },
+    });
+    const { log } = await pod.start(name, []);
+    await pod.probe(name, 'startupProbe', log);
+    await pod.probe(name, 'livenessProbe', log);
+    await until('it leads', () => log().includes('leads and writes'), { timeoutMs: 60_000 });
+    const door = `http://127.0.0.1:${await pod.port(9798)}`;
+    const asked = async () => (await fetch(`${door}/gitrepository/shop/shop/a.tar.gz`)).status;
+    await until('the door knows the sources', async () => (await asked()) === 404, { timeoutMs: 60_000 });
+    assert.doesNotMatch(log(), /forbidden|not permitted/i);
   });
 });
