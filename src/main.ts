@@ -10,6 +10,9 @@ if (problem !== undefined) {
 }
 // Saves compiling at every start, and the memory that takes. Node's own: off where its folder cannot be written.
 nodeModule.enableCompileCache?.();
+const [, , command, next] = process.argv;
 const { program } =
-  process.argv[2] === 'gate' ? await import('./cli/gate-program.ts') : await import('./cli/program.ts');
+  command === 'gate' && next !== 'init'
+    ? await import('./cli/gate-program.ts')
+    : await import('./cli/program.ts');
 await program().parseAsync(process.argv);

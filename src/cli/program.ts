@@ -5,6 +5,7 @@ import { checkCommand } from './check.ts';
 import { crdsCommand } from './crds.ts';
 import { flushCommand } from './flush.ts';
 import { gateCommand } from './gate.ts';
+import { gateInitCommand } from './gate-init.ts';
 import { generateCommand } from './generate.ts';
 import { planCommand } from './plan.ts';
 import { runCommand } from './run.ts';
@@ -24,7 +25,7 @@ export function program(): Command {
   root.addCommand(checkCommand());
   root.addCommand(statusCommand().exitOverride(exit));
   root.addCommand(flushCommand().exitOverride(exit));
-  root.addCommand(gateCommand());
+  root.addCommand(gateCommand().addCommand(gateInitCommand().exitOverride(exit)));
   root.addCommand(crdsCommand().exitOverride(exit));
   root.addCommand(generateCommand().exitOverride(exit), { hidden: true });
   root.addCommand(versionCommand().exitOverride(exit));
