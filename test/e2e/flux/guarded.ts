@@ -21,7 +21,9 @@ export interface GuardedWorld extends World {
   startSidecar(): Promise<Sidecar>;
 }
 
-export async function startGuardedWorld(options: { concurrent?: number } = {}): Promise<GuardedWorld> {
+export async function startGuardedWorld(
+  options: { concurrent?: number; flags?: readonly string[] } = {},
+): Promise<GuardedWorld> {
   const world = await startWorld();
   const door = `127.0.0.1:${await freePort()}`;
   const fetchedAt = `127.0.0.1:${await freePort()}`;
@@ -41,6 +43,7 @@ export async function startGuardedWorld(options: { concurrent?: number } = {}): 
       ...['--kubeconfig', kubeconfig],
       ...['--artifact-bind-address', door, '--source-controller-url', flux.artifactUrl],
       ...['--git-timeout', '10s', '--log-level', 'debug'],
+      ...(options.flags ?? []),
     ]);
     return sidecar;
   }
