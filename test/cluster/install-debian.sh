@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the tests need from Debian's packages, and only what is missing. Needs root when something is.
-# `install-debian.sh demo` looks only at what the demo needs.
+# `install-debian.sh demo` looks only at what the demo needs; APPLIER=argocd needs more.
 set -eu
 
 PATH="$PATH:/usr/sbin:/sbin"
@@ -19,6 +19,8 @@ if [ "$for" = tests ]; then
   need redis-server redis-server
   need curl curl
   need wget wget
+elif [ "${APPLIER:-}" = argocd ]; then
+  need redis-server redis-server
 fi
 
 if [ -z "$packages" ]; then

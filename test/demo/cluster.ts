@@ -1,11 +1,13 @@
 /** Where the demo runs: an API server of its own, a kind cluster, or the cluster of a kubeconfig. */
-import { startControlPlane } from '../cluster/control-plane.ts';
+import { type ControlPlane, startControlPlane } from '../cluster/control-plane.ts';
 import { part } from '../cluster/parts.ts';
 import { runOk } from '../cluster/run.ts';
 
 export interface DemoCluster {
   readonly description: string;
   readonly kubeconfig: string;
+  /** Undefined when the cluster is not ours: nothing is installed there but what the demo needs. */
+  readonly plane?: ControlPlane;
   /** Runs kubectl; fails with its words. */
   kubectl(args: readonly string[], stdin?: string, env?: Readonly<Record<string, string>>): Promise<string>;
   stop(): Promise<void>;
@@ -23,9 +25,10 @@ export async function demoCluster(): Promise<DemoCluster> {
     });
   }
   const plane = await startControlPlane();
-  return withKubectl(`${plane.url} (a process of its own)`, plane.kubeconfig, part('kubectl'), () =>
+  const own = withKubectl(`${plane.url} (a process of its own)`, plane.kubeconfig, part('kubectl'), () =>
     plane.stop(),
   );
+  return { ...own, plane };
 }
 
 /** Needs Docker and the `kind` program; not run where the project is tested, see docs/guide/demo.md. */

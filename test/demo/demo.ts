@@ -1,6 +1,7 @@
 /**
  * Shows the main job on real parts: a hand-written folder, live edits with kubectl, and the commits they become.
  *
+ * APPLIER=flux (the default) or argocd then shows an edit just before that applier applies, without the sidecar and with it.
  * CLUSTER=kind uses a kind cluster (needs Docker), KUBECONFIG=... the cluster that file names; otherwise an API server of
  * our own is started. Everything that was started is stopped at the end.
  */
@@ -8,10 +9,13 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../cluster/folder.ts';
 import { type GitServer, startGitServer } from '../cluster/git-server.ts';
+import { freePort } from '../cluster/port.ts';
 import { commitTo, diff, log, readFile, tip } from '../cluster/repository.ts';
 import { until } from '../cluster/wait.ts';
+import { type Applier, type ApplierName, applierMissing, applierNames, startApplier } from './applier.ts';
+import { showApply } from './apply.ts';
 import { type DemoCluster, demoCluster } from './cluster.ts';
-import { files, folder, namespace, objects } from './folder.ts';
+import { files, folder, mirrored, namespace, provider } from './folder.ts';
 import { note, print, say, shown, title } from './print.ts';
 import { type DemoSidecar, startSidecar } from './sidecar.ts';
 
@@ -21,6 +25,7 @@ const summary: string[] = [];
 let cluster: DemoCluster | undefined;
 let git: GitServer | undefined;
 let sidecar: DemoSidecar | undefined;
+let applier: Applier | undefined;
 
 try {
   await demo();
@@ -30,7 +35,7 @@ try {
     print(`\nThe sidecar's log ends with:\n${sidecar.log().split('\n').slice(-15).join('\n')}`);
   process.exitCode = 1;
 } finally {
-  await sidecar?.stop();
+  await Promise.all([sidecar?.stop(), applier?.stop()]);
   await Promise.all([cluster?.stop(), git?.stop()]);
   await scratch.remove();
 }
@@ -53,10 +58,12 @@ async function demo(): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     if (path.endsWith('.yaml')) await cluster.kubectl(['apply', '-n', namespace, '-f', '-'], text);
   }
-  sidecar = await startSidecar(cluster.kubeconfig, join(scratch.path, 'data'));
+  const door = `127.0.0.1:${await freePort()}`;
+  applier = await applierBeside(cluster, door);
+  sidecar = await startSidecar(cluster.kubeconfig, join(scratch.path, 'data'), door);
   await cluster.kubectl(
     ['apply', '-f', '-'],
-    objects(git.url('shop'))
+    [provider, ...mirrored('shop', git.url('shop'), { idleTimeout: '1s', maxDuration: '10s' })]
       .map((one) => JSON.stringify(one))
       .join('\n---\n'),
   );
@@ -107,6 +114,7 @@ async function demo(): Promise<void> {
     kube.run(['delete', 'configmap', 'prices']),
   );
   await foreignPush(bare);
+  if (applier !== undefined) summary.push(await showApply({ cluster, git, applier }));
 
   title('What the sidecar says now');
   print(await sidecar.command(['status']));
@@ -115,6 +123,23 @@ async function demo(): Promise<void> {
   say(
     `Took ${Math.round((performance.now() - startedAt) / 1000)} s. Nothing but your cluster and your repository holds the state.`,
   );
+}
+
+/** Undefined on a cluster of yours, where nothing else is installed, and when it is not built. */
+async function applierBeside({ plane }: DemoCluster, door: string): Promise<Applier | undefined> {
+  if (plane === undefined) return undefined;
+  const name = applierNamed(process.env.APPLIER ?? '');
+  const missing = applierMissing(name);
+  if (missing === undefined) return startApplier(name, plane, door);
+  note(`without ${name}, which is not built; "${missing}" builds it, once`);
+  return undefined;
+}
+
+function applierNamed(text: string): ApplierName {
+  if (text === '') return 'flux';
+  const found = applierNames.find((name) => name === text);
+  if (found === undefined) throw new Error(`APPLIER=${text} is neither of ${applierNames.join(' and ')}`);
+  return found;
 }
 
 interface Kube {

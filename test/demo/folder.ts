@@ -52,38 +52,44 @@ data:
 `,
 };
 
-/** What the demo mirrors: everything in one namespace that the folder describes. */
-export function objects(repositoryUrl: string): object[] {
+/** Namespace, repository and GitTarget of the folder that an applier works on beside the sidecar. */
+export const guardedName = 'with-sidecar';
+
+/** Who may mirror what from the cluster. */
+export const provider: object = {
+  apiVersion: 'configbutler.ai/v1alpha3',
+  kind: 'KubeProvider',
+  metadata: { name: 'default' },
+  spec: {
+    inCluster: {},
+    allowedGitTargets: [{ consumerNamespaces: { from: 'Names', names: [namespace, guardedName] } }],
+    // Applications of Argo CD live in a namespace of their own.
+    allowCrossNamespace: { appliers: true },
+  },
+};
+
+/** What mirrors everything in a namespace that the folder describes. */
+export function mirrored(
+  name: string,
+  repositoryUrl: string,
+  window: { readonly idleTimeout: string; readonly maxDuration: string },
+): object[] {
   const apiVersion = 'configbutler.ai/v1alpha3';
-  const metadata = { name: 'shop', namespace };
+  const metadata = { name, namespace: name };
   return [
-    {
-      apiVersion,
-      kind: 'KubeProvider',
-      metadata: { name: 'default' },
-      spec: {
-        inCluster: {},
-        allowedGitTargets: [{ consumerNamespaces: { from: 'Names', names: [namespace] } }],
-      },
-    },
     { apiVersion, kind: 'GitProvider', metadata, spec: { url: repositoryUrl, allowedBranches: ['main'] } },
     {
       apiVersion,
       kind: 'GitTarget',
       metadata,
-      spec: {
-        gitProviderRef: { name: 'shop' },
-        branch: 'main',
-        path: folder,
-        commit: { window: { idleTimeout: '1s', maxDuration: '10s' } },
-      },
+      spec: { gitProviderRef: { name }, branch: 'main', path: folder, commit: { window } },
     },
     {
       apiVersion,
       kind: 'WatchRule',
       metadata,
       spec: {
-        gitTargetRef: { name: 'shop' },
+        gitTargetRef: { name },
         rules: [
           { apiGroups: ['apps'], resources: ['deployments'] },
           { apiGroups: [''], resources: ['configmaps', 'services'] },

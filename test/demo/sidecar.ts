@@ -16,13 +16,13 @@ export interface DemoSidecar {
   stop(): Promise<void>;
 }
 
-export async function startSidecar(kubeconfig: string, dataDir: string): Promise<DemoSidecar> {
+export async function startSidecar(kubeconfig: string, dataDir: string, door: string): Promise<DemoSidecar> {
   mkdirSync(dataDir, { recursive: true });
   const logFile = join(dataDir, 'sidecar.log');
   const health = `127.0.0.1:${await freePort()}`;
   const flags = [
     ...['--kubeconfig', kubeconfig, '--data-dir', dataDir],
-    ...['--health-bind-address', health, '--metrics-bind-address', '0', '--artifact-bind-address', '0'],
+    ...['--health-bind-address', health, '--metrics-bind-address', '0', '--artifact-bind-address', door],
     // The demo's git server is plain http on loopback.
     ...['--insecure-allow-git-http', '--no-leader-elect'],
   ];
