@@ -112,6 +112,14 @@ describe('the component for argocd-repo-server', function () {
     assert.equal(new Set(all).size, 3, 'nobody shares /tmp');
   });
 
+  it('tells Argo CD the health of SyncGate, without which no sync waits', () => {
+    const config = built.objects.find(
+      ({ kind, metadata }) => kind === 'ConfigMap' && valueAt(metadata, ['name']) === 'argocd-cm',
+    );
+    const health = valueAt(config, ['data', 'resource.customizations.health.configbutler.ai_SyncGate']);
+    assert.match(String(health), /status = "Healthy"/);
+  });
+
   it('admits other replicas and metrics beside what Argo CD admits', () => {
     const policies = built.objects.filter(
       (one) =>
