@@ -5,22 +5,16 @@
  * events, counts.
  */
 import type { BranchState, FetchResult, Write } from '../core/branch/state.ts';
-import {
-  createIndexCache,
-  findDocument,
-  type IndexCache,
-  indexFolder,
-  type Tree,
-} from '../core/folder/index.ts';
+import { createIndexCache, type IndexCache, type Tree } from '../core/folder/index.ts';
 import { describeObject, type ObjectId } from '../core/identity.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { KustomizeOptions } from '../core/kustomize/index.ts';
 import { documentAt, hasDocument } from '../core/plan/document-at.ts';
 import type { Sealer } from '../core/sealed/index.ts';
-import type { Access } from '../git/credentials.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../telemetry/log.ts';
+import { BranchAccess } from './branch-access.ts';
 import { type BranchCounts, countWrite } from './branch-counts.ts';
 import { commitRemoving, isPublished } from './branch-history.ts';
 import { type BranchActions, BranchWorker } from './branch-worker.ts';
@@ -28,6 +22,7 @@ import { CommitWrites, type PlannedOutcome } from './commit-writes.ts';
 import { observeFolder } from './folder-observation.ts';
 import type { HandledUpdate } from './handled.ts';
 import { handledUpdate } from './handled-update.ts';
+import { LostCommits } from './lost-commits.ts';
 import type { BranchObservation, TargetObservation } from './mirror-spec.ts';
 import { PublishedEdits, publishedEdits } from './published-edits.ts';
 import { RemoteBranch } from './remote-branch.ts';
@@ -58,6 +53,8 @@ export class BranchRun implements BranchActions {
   readonly #options: BranchRunOptions;
   readonly #remote: RemoteBranch;
   readonly #commits: CommitWrites;
+  readonly #access = new BranchAccess(this.targets);
+  readonly #lost: LostCommits;
   readonly #folders = new Map<string, TargetObservation['folder']>();
   readonly #published: { target: string; commit: string }[] = [];
   /** Published commits that are not listed any more. */
@@ -91,6 +88,10 @@ export class BranchRun implements BranchActions {
         });
       },
     });
+    this.#lost = new LostCommits({
+      ...{ repository, log, cache: this.cache },
+      treeAt: (commit) => this.#treeAt(commit),
+    });
     this.worker = new BranchWorker({
       actions: this,
       clock,
@@ -104,7 +105,7 @@ export class BranchRun implements BranchActions {
     this.targets.set(target.key, target);
     this.worker.feed({ kind: 'target', target: target.key, settings: target.settings() });
     this.#observeFolders();
-    this.#reviewAll([target]);
+    this.#review([target]);
   }
 
   changeTarget(target: TargetRun): void {
@@ -155,11 +156,11 @@ export class BranchRun implements BranchActions {
 
   /** What HEAD of the remote names; undefined when it does not answer. */
   async defaultBranch(): Promise<string | undefined> {
-    const access = this.#anyAccess();
-    if (access === undefined) return undefined;
     const { repository, gitTimeoutMs } = this.#options;
-    const listed = await repository.lsRemote(access, ['HEAD'], { deadlineMs: gitTimeoutMs });
-    return listed.kind === 'ok' ? listed.head : undefined;
+    const listed = await this.#access.ask((access) =>
+      repository.lsRemote(access, ['HEAD'], { deadlineMs: gitTimeoutMs }),
+    );
+    return listed?.kind === 'ok' ? listed.head : undefined;
   }
 
   folder(target: string): TargetObservation['folder'] {
@@ -185,18 +186,17 @@ export class BranchRun implements BranchActions {
   /** Asks the remote whether it moved; a fetch follows when it did. For an idle branch. */
   async refresh(): Promise<void> {
     const { base, running, halt } = this.worker.state;
-    const access = this.#anyAccess();
-    if (base.kind !== 'known' || running !== undefined || halt !== undefined || access === undefined) return;
-    const asked = await this.#remote.moved(access, base.tip);
+    if (base.kind !== 'known' || running !== undefined || halt !== undefined) return;
+    const asked = await this.#access.ask((access) => this.#remote.moved(access, base.tip));
+    if (asked === undefined) return;
     if (asked.kind === 'ok' && !asked.moved) this.#verify('Fetch');
     else this.worker.feed({ kind: 'look' });
   }
 
   async fetch(previous: string | null | undefined, unpublished: readonly string[]): Promise<FetchResult> {
-    const access = this.#anyAccess();
-    if (access === undefined) return noAccess;
     this.#options.counts.fetched(this.#fetchReason(previous));
-    const result = await this.#remote.fetch(access, unpublished);
+    const result = await this.#access.ask((access) => this.#remote.fetch(access, unpublished));
+    if (result === undefined) return noAccess;
     if (result.kind === 'failed') return result;
     this.#verify('Fetch');
     // Commits of an earlier process count too: the branch was seen, whatever our own memory says.
@@ -212,10 +212,9 @@ export class BranchRun implements BranchActions {
   }
 
   async push(tip: string, expected: string | null, target: string): ReturnType<RemoteBranch['push']> {
-    const access = this.targets.get(target)?.spec.access ?? this.#anyAccess();
-    if (access === undefined) return noAccess;
     const startedAt = this.#options.clock.now();
-    const result = await this.#remote.push(access, tip, expected);
+    const result = await this.#access.ask((access) => this.#remote.push(access, tip, expected), target);
+    if (result === undefined) return noAccess;
     this.#options.counts.pushed(result.kind, this.#options.clock.now() - startedAt);
     if (result.kind === 'pushed') {
       this.#verify('Push');
@@ -247,37 +246,12 @@ export class BranchRun implements BranchActions {
 
   async rewritten(previous: string, tip: string): Promise<void> {
     for (const target of this.targets.values())
-      await this.#review(target, target.handled.tip ?? previous, tip);
+      await this.#lost.review(target, target.handled.tip ?? previous, tip);
   }
 
-  /** Looks whether the branch still holds the commit that the targets' records fit; after a start it may not. */
-  #reviewAll(targets: Iterable<TargetRun>): void {
+  #review(targets: Iterable<TargetRun>): void {
     const { base } = this.worker.state;
-    if (base.kind !== 'known' || base.tip === null) return;
-    const { tip } = base;
-    for (const target of targets) {
-      const { tip: fitting } = target.handled;
-      if (fitting === undefined) continue;
-      this.#review(target, fitting, tip).catch((error: unknown) => {
-        this.#options.log.error({ err: error, target: target.key }, 'could not review lost commits');
-      });
-    }
-  }
-
-  /** Edits whose commits fell out of the branch are found again (contracts 3). Done twice it does no harm. */
-  async #review(target: TargetRun, fitting: string, tip: string): Promise<void> {
-    const { reader, history } = this.#options.repository;
-    if (fitting === tip || !(await reader.hasCommit(fitting))) return;
-    const mergeBase = await history.mergeBase(fitting, tip);
-    if (mergeBase === fitting) return;
-    const lost = await history.commitsBetween(mergeBase, fitting, lostCommitLimit);
-    const named = lost.slice(0, 3).map(({ commit }) => commit.slice(0, 12));
-    target.notice(
-      'CommitsFellOut',
-      tip,
-      `the branch was rewritten and lost ${lost.length} commit(s) (${named.join(', ')}); edits that are still live are written again`,
-    );
-    await target.takeBack(await this.#writtenSince(target, mergeBase, fitting), mergeBase, tip);
+    if (base.kind === 'known' && base.tip !== null) this.#lost.reviewAll(targets, base.tip);
   }
 
   changed({ queue, base }: BranchState): void {
@@ -289,7 +263,7 @@ export class BranchRun implements BranchActions {
     }
     if (this.#reviewAfterFetch && base.kind === 'known') {
       this.#reviewAfterFetch = false;
-      this.#reviewAll(this.targets.values());
+      this.#review(this.targets.values());
     }
     this.#options.changed();
   }
@@ -325,19 +299,6 @@ export class BranchRun implements BranchActions {
   async #treeAt(commit: string): Promise<Tree | undefined> {
     if (!(await this.#options.repository.reader.hasCommit(commit))) return undefined;
     return this.#commits.treeAt(commit);
-  }
-
-  /** Keys of handled objects whose file at a commit is not the one that an earlier commit holds. */
-  async #writtenSince(target: TargetRun, base: string | undefined, commit: string): Promise<string[]> {
-    const [tree, before] = [await this.#treeAt(commit), base && (await this.#treeAt(base))];
-    if (tree === undefined) return [];
-    const same = new Set((before ? before.entries() : []).map(({ path, id }) => `${id} ${path}`));
-    const index = await indexFolder(tree, target.spec.path, this.cache);
-    return [...target.handled.records()].flatMap(([key, { id }]) => {
-      const found = findDocument(index, id, id.namespace !== '');
-      const file = found.kind === 'none' ? undefined : index.files.get(found.document.path)?.entry;
-      return file === undefined || same.has(`${file.id} ${file.path}`) ? [] : [key];
-    });
   }
 
   #tell(write: Write, outcome: PlannedOutcome, target: TargetRun): void {
@@ -405,13 +366,8 @@ export class BranchRun implements BranchActions {
   #verify(by: 'Push' | 'Fetch'): void {
     this.#verified = { at: this.#options.clock.date().getTime(), by };
   }
-
-  #anyAccess(): Access | undefined {
-    return this.targets.values().next().value?.spec.access;
-  }
 }
 
-const lostCommitLimit = 1_000;
 /** Commits remembered for the reports of flushes. */
 const publishedLimit = 1_000;
 
