@@ -146,10 +146,11 @@ export async function startDoors(options: {
   readonly config: Config;
   readonly version: string;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly leading: () => Doors | undefined;
   readonly holder: () => LeaseHolder | undefined;
 }): Promise<StartedDoors> {
-  const { config, version, log, leading, holder } = options;
+  const { config, version, log, metrics, leading, holder } = options;
   const { gateBindAddress, gateTokenFile, artifactBindAddress, peerBindAddress, peerTokenFile } = config;
   const { tlsCertFile: certFile, tlsKeyFile: keyFile, tlsCaFile: caFile } = config;
   const tls = certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
@@ -175,6 +176,7 @@ export async function startDoors(options: {
           token: peer.token,
           tls: tls === undefined || caFile === undefined ? undefined : { caFile, serverName: nameOf(config) },
           log,
+          counted: (call, result) => metrics.count('gate_forwarded_total', { call, result }),
         });
   if (gateBindAddress !== undefined && gateTokenFile !== undefined) {
     if ((await makeToken(gateTokenFile)) === 'made')

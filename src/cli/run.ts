@@ -59,6 +59,7 @@ async function run(config: Config): Promise<number> {
     config,
     version,
     log,
+    metrics,
     leading: () => leading?.doors,
     holder: () => election?.holder,
   });

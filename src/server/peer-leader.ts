@@ -27,7 +27,10 @@ export interface PeerLeaderOptions {
   /** With it the leader must show a certificate of this authority for this name. */
   readonly tls: { readonly caFile: string; readonly serverName: string } | undefined;
   readonly log: Log;
+  counted?(call: LeaderCall, result: 'answered' | 'unreachable'): void;
 }
+
+export type LeaderCall = 'gate' | 'flush' | 'status' | 'door';
 
 type Asked =
   | { readonly kind: 'ok'; readonly status: number; readonly body: unknown }
@@ -45,7 +48,13 @@ const addressForm = /^(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):\d{1,5}$/;
 const answerLimit = 8 * 1024 * 1024;
 
 export function peerLeader(options: PeerLeaderOptions): AskLeader & Door {
-  async function ask(path: string, body: object | undefined, deadlineMs: number): Promise<Asked> {
+  async function ask(name: LeaderCall, body: object | undefined, deadlineMs: number): Promise<Asked> {
+    const asked = await askLeader(`/v1/${name}`, body, deadlineMs);
+    options.counted?.(name, asked.kind === 'ok' ? 'answered' : 'unreachable');
+    return asked;
+  }
+
+  async function askLeader(path: string, body: object | undefined, deadlineMs: number): Promise<Asked> {
     const leader = options.leader();
     if (leader === undefined) return unreachable('no replica leads at the moment');
     const { identity, address } = leader;
@@ -64,7 +73,7 @@ export function peerLeader(options: PeerLeaderOptions): AskLeader & Door {
       return { kind: 'ok', ...asked };
     } catch (error) {
       const why = error instanceof Error ? error.message : 'unknown error';
-      options.log.debug({ leader: identity, address, problem: why }, 'the leader cannot be asked');
+      options.log.warn({ leader: identity, address, problem: why }, 'the leader cannot be asked');
       return unreachable(`${where}, does not answer: ${why}`);
     }
   }
@@ -72,22 +81,22 @@ export function peerLeader(options: PeerLeaderOptions): AskLeader & Door {
   return {
     async gate(question, deadlineMs) {
       const left = Math.max(leastDeadlineMs, deadlineMs - marginMs);
-      const asked = await ask('/v1/gate', { ...question, deadlineMs: left }, deadlineMs - callMarginMs);
+      const asked = await ask('gate', { ...question, deadlineMs: left }, deadlineMs - callMarginMs);
       return understood(asked, leaderAnswers.gate);
     },
     async flush(target, deadlineMs) {
       const left = Math.max(leastDeadlineMs, deadlineMs - marginMs);
-      const asked = await ask('/v1/flush', { target, deadlineMs: left }, deadlineMs - callMarginMs);
+      const asked = await ask('flush', { target, deadlineMs: left }, deadlineMs - callMarginMs);
       if (asked.kind === 'ok' && asked.status === 404) return undefined;
       return understood(asked, leaderAnswers.flush);
     },
     async ready() {
-      const asked = await ask('/v1/status', undefined, statusMs);
+      const asked = await ask('status', undefined, statusMs);
       const status = understood(asked, leaderAnswers.status);
       return !('decision' in status) && status.leading && status.ready;
     },
     async decide(name, path): Promise<DoorAnswer> {
-      const asked = await ask('/v1/door', { ...name, path }, doorMs);
+      const asked = await ask('door', { ...name, path }, doorMs);
       const answer = understood(asked, leaderAnswers.door);
       if ('kind' in answer) return answer;
       return { kind: 'locked', message: `held by GitOps Reverser: ${answer.reason}: ${answer.message}` };

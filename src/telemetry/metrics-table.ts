@@ -267,6 +267,14 @@ export const metricsTable = {
       'histogram_quantile(0.99, sum by (le, decision) (rate(gitopsreverser_gate_duration_seconds_bucket[15m])))',
     bad: 'open above 1 s: listing the covered objects is slow.',
   },
+  gate_forwarded_total: {
+    type: 'counter',
+    labels: ['call', 'result'],
+    values: { call: ['gate', 'flush', 'status', 'door'], result: ['answered', 'unreachable'] },
+    meaning: 'Calls that this replica, which does not lead, handed on to the one that does.',
+    query: 'sum by (call) (increase(gitopsreverser_gate_forwarded_total{result="unreachable"}[15m]))',
+    bad: 'unreachable for longer than a change of the leader takes (15 s): nothing is applied through this replica.',
+  },
 } as const satisfies Record<string, MetricRow>;
 
 export type MetricName = keyof typeof metricsTable;

@@ -255,6 +255,23 @@ describe('a follower', () => {
     });
   }
 
+  it('counts what was answered and what was not', async () => {
+    const told: string[] = [];
+    const counted = (call: string, result: string) => told.push(`${call} ${result}`);
+    const seen = peerLeader({
+      leader: () => record,
+      token: async () => peerToken,
+      tls: undefined,
+      log,
+      counted,
+    });
+    await seen.ready();
+    await startLeader();
+    await seen.gate(question, 1_000);
+    await seen.flush('shop/other', 1_000);
+    assert.deepEqual(told, ['status unreachable', 'gate answered', 'flush answered']);
+  });
+
   it('locks an artifact with the reason when nobody can be asked', async () => {
     const decided = await leaderSeen().decide(
       { namespace: 'shop', name: 'web' },
