@@ -62,7 +62,7 @@ export async function startArgocdWorld(): Promise<ArgocdWorld> {
 }
 
 /** The rights of the installation, and a kubeconfig with nothing else. */
-async function ownAccount(world: World): Promise<string> {
+export async function ownAccount(world: World): Promise<string> {
   await world.kubectl('create', 'serviceaccount', 'argocd-repo-server', '-n', 'argocd');
   for (const file of ['rbac/core.yaml', 'rbac/argocd-door.yaml', 'argocd/role.yaml']) {
     await world.kubectl('apply', '-f', join(manifests, file));

@@ -10,6 +10,7 @@ import { commitTo, log, readFile, tip } from '../../cluster/repository.ts';
 import { until } from '../../cluster/wait.ts';
 import { configMap, deployment, patience } from '../shop.ts';
 import { mirror, type Sidecar, startWorld, type World } from '../sidecar.ts';
+import { ownAccount } from './guarded.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const path = 'apps/shop';
@@ -59,6 +60,7 @@ describe('the plugin in the real Argo CD', function () {
     });
     const provider = { spec: { allowCrossNamespace: { appliers: true } } };
     await world.kubectl('patch', 'kubeprovider', 'default', '--type=merge', '-p', JSON.stringify(provider));
+    flags.push('--kubeconfig', await ownAccount(world));
     sidecar = await world.start(flags);
   });
   after(async () => {
