@@ -14,8 +14,7 @@ import {
   parseApiVersion,
   parseObjectKey,
 } from '../core/identity.ts';
-import { knownAppliers } from '../core/intent/managers.ts';
-import { type JsonObject, valueAt } from '../core/json.ts';
+import type { JsonObject } from '../core/json.ts';
 import type { KustomizeOptions } from '../core/kustomize/index.ts';
 import {
   builtinResource,
@@ -25,17 +24,17 @@ import {
   type ResourceType,
 } from '../core/plan/index.ts';
 import type { Refusal } from '../core/refusal.ts';
-import { applierOwner, sanitize } from '../core/sanitize/index.ts';
-import { type Mask, type Sealer, unmasked } from '../core/sealed/index.ts';
+import type { Mask, Sealer } from '../core/sealed/index.ts';
 import { parseTemplate, type Template } from '../core/template/index.ts';
 import type { Message } from '../core/template/message.ts';
 import { collectionKey, type StreamState } from '../kube/collection.ts';
-import type { Applier, ClusterFacts } from './cluster-facts.ts';
+import type { ClusterFacts } from './cluster-facts.ts';
 import type { CollectionFeed } from './collection-feed.ts';
 import { FolderAppliers } from './folder-appliers.ts';
 import type { HandledStates, HandledUpdate } from './handled.ts';
 import type { MirrorSpec, Sealing, WatchedCollection } from './mirror-spec.ts';
-import { knownBeside, takenBack } from './sensitive-state.ts';
+import { PlannedChanges } from './planned-changes.ts';
+import { takenBack } from './sensitive-state.ts';
 import { UnderWay } from './under-way.ts';
 
 export interface TargetRunOptions {
@@ -93,6 +92,7 @@ export class TargetRun {
   /** At least one snapshot was whole. */
   settledOnce = false;
   readonly #options: TargetRunOptions;
+  readonly #changes: PlannedChanges;
   readonly #notices = new Map<string, string>();
   #spec: MirrorSpec;
   #sealer: Sealer | undefined;
@@ -105,6 +105,14 @@ export class TargetRun {
     this.appliers = new FolderAppliers(options.facts, () => {
       const { access, branch, path } = this.#spec;
       return { repository: access.url.key, branch, path };
+    });
+    this.#changes = new PlannedChanges({
+      ...options,
+      underWay: this.underWay,
+      appliers: this.appliers,
+      spec: () => this.#spec,
+      maskFor: (id) => this.#maskFor(id),
+      documentsAt: (commits, id) => this.#documentsAt(commits, id),
     });
     this.templates = readTemplates(options.spec);
     this.#sealer = this.#sealerOf(options.spec);
@@ -139,33 +147,8 @@ export class TargetRun {
   }
 
   /** One change as the planner wants it, with the state it is compared with. */
-  async planChange(change: ObjectChange, sequence: number): Promise<Change> {
-    const base = change.whole ? undefined : await this.#base(change, sequence);
-    const mask = this.#maskFor(change.id);
-    const pending = this.underWay.base(change.key, sequence);
-    const substitution = await this.appliers.substitution(change.live);
-    const handled = {
-      ...(substitution === undefined ? {} : { substitution }),
-      ...(base === undefined ? {} : { handled: base }),
-      ...(mask && knownBeside(change, { record: this.handled.get(change.key), pending, mask })),
-    };
-    if (change.live === undefined) {
-      return { kind: 'delete', id: change.id, reason: change.deletion ?? 'observed', ...handled };
-    }
-    const live = change.live;
-    const applier = await this.appliers.of(live);
-    const applierKnown = applier.kind === 'applies' || applier.kind === 'unknown';
-    const managers = { appliers: applierKnown ? appliersOf(live) : [], ignore: this.#spec.ignoreManagers };
-    const candidates = base === undefined ? await this.#candidates(applier, change) : [];
-    return {
-      kind: 'upsert',
-      live,
-      applierKnown,
-      managers,
-      ...handled,
-      ...(candidates.length > 0 ? { candidates } : {}),
-      ...((await this.#autoscaled(live, base)) ? { autoscaled: true } : {}),
-    };
+  planChange(change: ObjectChange, sequence: number): Promise<Change> {
+    return this.#changes.plan(change, sequence);
   }
 
   /** How its folder is built. */
@@ -332,55 +315,8 @@ export class TargetRun {
     return found.filter((document) => document !== undefined);
   }
 
-  /** The state the change is compared with: what a pending write assumed, else what was handled. */
-  async #base(change: ObjectChange, sequence: number): Promise<JsonObject | undefined> {
-    const pending = this.underWay.base(change.key, sequence);
-    if (pending !== undefined) return pending.change.live && sanitize(pending.change.live);
-    const left = await this.#left(change);
-    if (left !== undefined) return left;
-    const record = this.handled.recorded(change.key);
-    const body = record === undefined ? undefined : await this.handled.body(record);
-    const mask = this.#maskFor(change.id);
-    return body && change.live && mask ? unmasked(body, sanitize(change.live), mask) : body;
-  }
-
   #maskFor(id: ObjectId): Mask | undefined {
     return this.isSensitive(id) ? this.#options.mask : undefined;
-  }
-
-  /** What an earlier process wrote into commits that the remote has, but did not live to record. */
-  async #left({ key, id, live }: ObjectChange): Promise<JsonObject | undefined> {
-    const entries = this.handled.journal.left(key);
-    for (const { commit } of entries.toReversed()) {
-      if (!(await this.#options.isPublished(commit))) continue;
-      const [document] = await this.#documentsAt([commit], id);
-      if (document !== undefined) return document;
-    }
-    // Nothing of it was published: an object that is gone was never handled, and no document is the one handled.
-    const isUnknown = entries.length > 0 && live === undefined && this.handled.recorded(key) === undefined;
-    return isUnknown ? {} : undefined;
-  }
-
-  /** What the applier may have applied, where nothing else is left to compare with. */
-  async #candidates(applier: Applier, { id, live }: ObjectChange): Promise<JsonObject[]> {
-    if (live === undefined || (applier.kind !== 'applies' && applier.kind !== 'unknown')) return [];
-    const revisions = applier.kind === 'applies' ? applier.revisions : [];
-    for (const revision of revisions) {
-      if (!(await this.#options.hasCommit(revision))) continue;
-      const { lastPushedCommit } = this.#spec;
-      const pushed = lastPushedCommit === undefined ? [] : [lastPushedCommit];
-      return this.#documentsAt([...new Set([...revisions, ...pushed])], id);
-    }
-    // Nobody knows what it applied, so it may be all of what is live; only what a person owns is an edit.
-    const tip = this.#options.tip();
-    return [...(await this.#documentsAt(typeof tip === 'string' ? [tip] : [], id)), sanitize(live)];
-  }
-
-  /** Only a changed replica count asks: nothing else of an object is an autoscaler's. */
-  async #autoscaled(live: JsonObject, base: JsonObject | undefined): Promise<boolean> {
-    const replicas = valueAt(live, ['spec', 'replicas']);
-    if (replicas === undefined || replicas === valueAt(base, ['spec', 'replicas'])) return false;
-    return this.#options.facts.autoscaled(live);
   }
 
   #resourceOf(group: string, kind: string): ResourceType {
@@ -393,11 +329,6 @@ export class TargetRun {
       }
     );
   }
-}
-
-function appliersOf(live: JsonObject): readonly string[] {
-  const owner = applierOwner(live);
-  return owner === undefined ? [] : knownAppliers[owner.kind];
 }
 
 function readTemplates(spec: MirrorSpec): { live: Template | undefined; reconcile: Template | undefined } {
