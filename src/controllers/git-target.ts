@@ -187,6 +187,9 @@ function retentionOf(
   };
 }
 
+/** As many as status may name. */
+const maxBases = 64;
+
 /** Dates the resolution, not the reading: it stays while the layout does. */
 function placementOf(
   before: GitTargetStatus | undefined,
@@ -202,14 +205,20 @@ function placementOf(
       ? { placement: before.placement }
       : {};
   }
-  const mode = root === undefined ? 'Plain' : 'KustomizeRoot';
-  if (before?.placement?.mode === mode && before.placement.renderRoot === root)
-    return { placement: before.placement };
+  const bases = layout?.kind === 'one' ? layout.bases.slice(0, maxBases) : [];
+  const mode = root === undefined ? 'Plain' : bases.length === 0 ? 'KustomizeRoot' : 'KustomizeOverlay';
+  const known = before?.placement;
+  const isSame =
+    known?.mode === mode &&
+    known.renderRoot === root &&
+    (known.readOnlyBases ?? []).join('\n') === bases.join('\n');
+  if (isSame) return { placement: known };
   const commit = observation?.folder?.commit;
   return {
     placement: {
       mode,
       ...(root === undefined ? {} : { renderRoot: root }),
+      ...(bases.length === 0 ? {} : { readOnlyBases: bases }),
       ...(commit === undefined || commit === null ? {} : { resolvedAtCommit: commit }),
       resolvedAt: now,
     },

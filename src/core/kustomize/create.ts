@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../json.ts';
 import type { RefusalReason } from '../refusal.ts';
 import { appendDocument, printDocument } from '../yaml/index.ts';
 import { objectsOf } from './decode.ts';
-import { type DecodedFiles, type KustomizeNode, readGraph } from './graph.ts';
+import { type DecodedFiles, type KustomizeNode, outsideOf, readGraph, topmost } from './graph.ts';
 import { editKustomization, withResource } from './kustomization-edits.ts';
 import { type Layer, layersTo, namespaceAfter, uniqueLayers } from './layers.ts';
 import type { Overlay } from './overlay.ts';
@@ -84,7 +84,12 @@ function nodesOf({ graph, folder }: Pick<Scope, 'graph' | 'folder'>) {
 /** Which kustomization of a folder takes new objects in; told from the files alone, without a build. */
 export type KustomizeLayout =
   | { readonly kind: 'none' }
-  | { readonly kind: 'one'; readonly kustomization: string }
+  | {
+      readonly kind: 'one';
+      readonly kustomization: string;
+      /** Folders outside that its builds read, each for what lies in it. */
+      readonly bases: readonly string[];
+    }
   | { readonly kind: 'several'; readonly kustomizations: readonly string[] };
 
 export async function kustomizeLayout(
@@ -96,9 +101,12 @@ export async function kustomizeLayout(
   const files = nodesOf({ graph, folder }).tops.map(({ file }) => file);
   const [only, ...others] = files;
   if (only === undefined) return { kind: 'none' };
-  return others.length === 0
-    ? { kind: 'one', kustomization: only }
-    : { kind: 'several', kustomizations: files };
+  if (others.length > 0) return { kind: 'several', kustomizations: files };
+  const read = graph.rootsOf(only).flatMap((root) => {
+    const reach = graph.reaches.get(root);
+    return reach === undefined ? [] : outsideOf(reach, folder);
+  });
+  return { kind: 'one', kustomization: only, bases: topmost([...new Set(read)].sort(compareText)) };
 }
 
 function isPlain({ decoded }: KustomizeNode): boolean {

@@ -216,3 +216,8 @@ export function outsideOf({ files }: Reach, folder: string): string[] {
   const outside = [...files].filter((path) => !isInside(path, folder)).map(parentOf);
   return [...new Set(outside)].sort(compareText);
 }
+
+/** A folder stands for what lies in it. */
+export function topmost(folders: readonly string[]): string[] {
+  return folders.filter((one) => !folders.some((other) => other !== one && isInside(one, other)));
+}

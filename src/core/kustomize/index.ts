@@ -25,6 +25,7 @@ export {
   outsideOf,
   type Reach,
   readGraph,
+  topmost,
 } from './graph.ts';
 export { imagePattern, parseImage, printImage } from './image.ts';
 export { type Found, type KustomizeOptions, type Overlay, openOverlay } from './overlay.ts';

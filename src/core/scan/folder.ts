@@ -2,7 +2,7 @@
 import { compareText, type FolderIndex, folderLayout, isInside } from '../folder/index.ts';
 import { identify, type ObjectId, parseApiVersion } from '../identity.ts';
 import { isObject } from '../json.ts';
-import { type Builds, outsideOf, type RootBuild, type RootFailure } from '../kustomize/index.ts';
+import { type Builds, outsideOf, type RootBuild, type RootFailure, topmost } from '../kustomize/index.ts';
 import { plainIndex } from '../plan/index.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import { readOnlyParts } from './read-only.ts';
@@ -93,11 +93,6 @@ function builtObjects(result: RootBuild | RootFailure): ScannedObject[] {
 function readersOf({ graph }: Builds, { folder, files }: FolderIndex): string[] {
   const readers = [...files.keys()].flatMap((path) => graph.rootsOf(path));
   return [...new Set(readers)].filter((root) => !isInside(`${root}/`, folder)).sort(compareText);
-}
-
-/** A folder stands for what lies in it. */
-function topmost(folders: readonly string[]): string[] {
-  return folders.filter((one) => !folders.some((other) => other !== one && isInside(one, other)));
 }
 
 function kindsOf(objects: readonly ScannedObject[]): FolderReport['kinds'] {

@@ -76,10 +76,20 @@ describe('the graph of kustomizations', () => {
       'b/one/kustomization.yaml': 'namespace: x\n',
       'b/two/kustomization.yaml': 'namespace: y\n',
       'c/extra/kustomization.yaml': 'kind: Component\n',
+      'd/kustomization.yaml': 'resources: [../e, ../f/cm.yaml]\n',
+      'e/kustomization.yaml': 'resources: [common]\n',
+      'e/common/kustomization.yaml': 'namespace: z\n',
+      'f/cm.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n',
     });
     assert.deepEqual(await kustomizeLayout(tree, 'a'), {
       kind: 'one',
       kustomization: 'a/kustomization.yaml',
+      bases: [],
+    });
+    assert.deepEqual(await kustomizeLayout(tree, 'd'), {
+      kind: 'one',
+      kustomization: 'd/kustomization.yaml',
+      bases: ['e', 'f'],
     });
     assert.deepEqual(await kustomizeLayout(tree, 'b'), {
       kind: 'several',

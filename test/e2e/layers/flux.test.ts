@@ -171,6 +171,9 @@ describe('an overlay beside the real Flux', function () {
   it('is not touched by adopting it', async () => {
     await flush(world, name);
     assert.equal((await log(bare, 'main')).length, 1);
+    const target = JSON.parse(await world.kubectl('get', 'gittarget', name, '-n', name, '-o', 'json'));
+    const { mode, renderRoot, readOnlyBases } = target.status.placement;
+    assert.deepEqual([mode, renderRoot, readOnlyBases], ['KustomizeOverlay', 'apps/prod', ['apps/base']]);
     assert.equal(await live(world, name, 'configmap/hosts', '.data.host'), 'web.example.test');
     await noDrift();
   });
