@@ -152,16 +152,16 @@ for (const wrapper of wrappers) {
         [
           'sh',
           '-c',
-          'for one; do printf "<%s>" "$one"; done; printf %s "$ARGOCD_ENV_X"',
+          'for one; do printf "<%s>" "$one"; done; printf %s "$ARGOCD_ENV_X$path$mode$status$name$IFS"',
           'x',
           'a b',
           '',
           '--mode',
           '$HOME*',
         ],
-        { ARGOCD_ENV_X: ' y ' },
+        { ARGOCD_ENV_X: ' y ', path: '/p', mode: 'm', status: '7', name: 'n' },
       );
-      assert.deepEqual([stdout, code], ['<a b><><--mode><$HOME*> y ', 0]);
+      assert.deepEqual([stdout, code], ['<a b><><--mode><$HOME*> y /pm7n \t\n', 0]);
     });
 
     it('says nothing when the door is open', async () => {
