@@ -3,7 +3,7 @@
  * CD, or without the right to see them, has none.
  */
 import { type Application, applicationOf, applications } from '../appliers/argocd-application.ts';
-import { type Bypass, bypassesOf, describeBypass } from '../core/apply/index.ts';
+import { type Bypass, bypassesOf, compareBypasses, describeBypass } from '../core/apply/index.ts';
 import { coverageOf, type GateTarget } from '../core/gate/index.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -153,6 +153,7 @@ export function gateFinding(
     });
     return bypasses.map((bypass) => ({ bypass, message: describeBypass(name, bypass) }));
   });
+  found.sort((a, b) => compareBypasses(a.bypass, b.bypass));
   const [first] = found;
   if (first === undefined) {
     const names = own.slice(0, namedAtMost).map(nameOf);

@@ -33,16 +33,25 @@ export interface GatedApplication {
   readonly lastSync: LastSync | undefined;
 }
 
-export type Bypass =
-  | 'NotAdmitted'
-  | 'UnsupportedDestination'
-  | 'DoorOpen'
-  | 'SelfHeal'
-  | 'Rollback'
-  | 'StrategyApply'
-  | 'SelectiveSync'
-  | 'NoSyncGate'
-  | 'HookReplaced';
+/** The worst first. */
+const order = [
+  'NotAdmitted',
+  'UnsupportedDestination',
+  'DoorOpen',
+  'SelfHeal',
+  'Rollback',
+  'StrategyApply',
+  'SelectiveSync',
+  'NoSyncGate',
+  'HookReplaced',
+] as const;
+
+export type Bypass = (typeof order)[number];
+
+/** For sorting: the worst first. */
+export function compareBypasses(one: Bypass, other: Bypass): number {
+  return order.indexOf(one) - order.indexOf(other);
+}
 
 /** The ways past the gate that an Application has or that its newest sync took; the worst first. */
 export function bypassesOf({ selfHeal, doorOpen, admitted, reached, lastSync }: GatedApplication): Bypass[] {

@@ -19,7 +19,14 @@ export {
   takeMark,
   type WriteVerdict,
 } from './book.ts';
-export { type Bypass, bypassesOf, describeBypass, type GatedApplication, type LastSync } from './bypass.ts';
+export {
+  type Bypass,
+  bypassesOf,
+  compareBypasses,
+  describeBypass,
+  type GatedApplication,
+  type LastSync,
+} from './bypass.ts';
 export {
   type AfterSuperseded,
   afterSuperseded,

@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { application, untilApplication } from '../../cluster/argocd-objects.ts';
+import { commitTo, log, readFile, tip } from '../../cluster/repository.ts';
+import { until } from '../../cluster/wait.ts';
+import { condition, configMap, deployment, events, patience } from '../shop.ts';
+import { mirror } from '../sidecar.ts';
+import {
+  type ArgocdWorld,
+  ended,
+  gateResult,
+  gateSays,
+  infoOf,
+  startArgocdWorld,
+  sync,
+  synced,
+  syncFolder,
+  syncGateFile,
+} from './guarded.ts';
+
+const files = {
+  'apps/shop/web.yaml': deployment('web'),
+  'apps/shop/rates.yaml': configMap('rates', { eur: '1', usd: '1' }),
+};
+
+/** A hook after the gate that ends when the test says so: the moment between the answer and the apply. */
+const pause = `apiVersion: batch/v1
+kind: Job
+metadata:
+  name: pause
+  annotations:
+    argocd.argoproj.io/hook: PreSync
+    argocd.argoproj.io/hook-delete-policy: BeforeHookCreation
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: pause, image: pause}]
+`;
+
+describe('the gate of Argo CD', function () {
+  this.timeout(400_000);
+  let world: ArgocdWorld;
+
+  before(async () => {
+    world = await startArgocdWorld();
+    // Its two minutes pass while the other tests run.
+    await syncFolder(world, { name: 'slow', files });
+    await world.git.refusePushes('slow', 'this branch is protected');
+    await setRate('slow', '7');
+    await world.argocd.cli('app', 'sync', 'slow', '--async');
+  });
+  after(() => world?.stop());
+
+  const setRate = (name: string, eur: string) =>
+    world.kubectl('patch', 'configmap', 'rates', '-n', name, '-p', JSON.stringify({ data: { eur } }));
+  const live = (name: string, object: string, path: string) =>
+    world.kubectl('get', ...object.split('/'), '-n', name, '-o', `jsonpath={${path}}`);
+  const replicas = (name: string) => live(name, 'deployment/web', '.spec.replicas');
+  const rate = (name: string) => live(name, 'configmap/rates', '.data.eur');
+  const inGit = async (bareDir: string, file: string) =>
+    (await readFile(bareDir, 'main', `apps/shop/${file}`)) ?? '';
+  const gated = (name: string, reason: string, message: RegExp) =>
+    condition(world, ['gittarget', name], 'ApplicationsGated', { reason, message });
+
+  /** Lets every Job go on, after `between` has run once for the first one it is told of. */
+  function jobs(name: string) {
+    let going = true;
+    let between: (() => Promise<unknown>) | undefined;
+    const done = (async () => {
+      while (going) {
+        const text = await world
+          .kubectl('get', 'job', 'pause', '-n', name, '-o', 'jsonpath={.metadata.uid} {.status.succeeded}')
+          .catch(() => '');
+        const [uid = '', succeeded = ''] = text.split(' ');
+        if (uid !== '' && succeeded === '') {
+          await between?.();
+          between = undefined;
+          const now = new Date().toISOString().replace(/\.\d+/, '');
+          const met = { status: 'True', lastProbeTime: now, lastTransitionTime: now };
+          const conditions = [
+            { type: 'SuccessCriteriaMet', ...met },
+            { type: 'Complete', ...met },
+          ];
+          const status = { startTime: now, completionTime: now, succeeded: 1, conditions };
+          await world
+            .kubectl(
+              ...['patch', 'job', 'pause', '-n', name, '--subresource=status', '--type=merge'],
+              ...['-p', JSON.stringify({ status })],
+            )
+            .catch(() => undefined);
+        }
+        await sleep(200);
+      }
+    })();
+    return {
+      between(act: () => Promise<unknown>) {
+        between = act;
+      },
+      async stop() {
+        going = false;
+        await done;
+      },
+    };
+  }
+
+  it('edits made after the answer are overwritten by the sync, committed all the same, and restored by the next one', async () => {
+    await world.kubectl('create', 'namespace', 'after');
+    const own = jobs('after');
+    try {
+      const bareDir = await syncFolder(world, {
+        name: 'after',
+        files: { ...files, 'apps/shop/pause.yaml': pause },
+      });
+      let edited = false;
+      own.between(async () => {
+        edited = true;
+        await world.kubectl('patch', 'deployment', 'web', '-n', 'after', '-p', '{"spec":{"replicas":8}}');
+        const patch = JSON.stringify({ data: { eur: '9', gbp: '2' } });
+        await world.kubectl('patch', 'configmap', 'rates', '-n', 'after', '-p', patch);
+      });
+      await world.argocd.cli('app', 'sync', 'after', '--async');
+      await until(
+        'the sync was done again for what it had overwritten',
+        async () =>
+          edited &&
+          (await replicas('after')) === '8' &&
+          (await rate('after')) === '9' &&
+          /wrote over live edits/.test(await infoOf(world, 'after')),
+        { timeoutMs: 120_000, intervalMs: 200 },
+      );
+      await synced(world, 'after', await tip(bareDir, 'main'));
+      assert.equal(await live('after', 'configmap/rates', '.data.gbp'), '2');
+      assert.match(await inGit(bareDir, 'rates.yaml'), /eur: "9"[\s\S]*gbp: "2"/);
+      assert.match(await inGit(bareDir, 'web.yaml'), /replicas: 8/);
+      const metrics = await (await fetch(`http://127.0.0.1:${world.sidecar().metricsPort}/metrics`)).text();
+      const counted = /apply_window_collisions_total\{[^}]*gittarget_name="after"[^}]*\} (\d+)/.exec(
+        metrics,
+      )?.[1];
+      assert.equal(counted, '2', 'each write over a newer edit is counted');
+      for (const { body } of await log(bareDir, 'main')) assert.doesNotMatch(body, /argocd-controller/);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('a refused edit holds nobody back: it is named in the answer and in an Event before the sync overwrites it', async () => {
+    const merged = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: merged
+  labels: &marks {team: shop}
+  annotations: {<<: *marks}
+data:
+  eur: "1"
+`;
+    await syncFolder(world, { name: 'unwritten', files: { ...files, 'apps/shop/merged.yaml': merged } });
+    await world.kubectl('patch', 'configmap', 'merged', '-n', 'unwritten', '-p', '{"data":{"eur":"2"}}');
+    const { code, stdout } = await sync(world, 'unwritten');
+    assert.equal(code, 0, stdout);
+    const { refused = [] } = await gateSays(world, 'unwritten', 'Open', /1 cannot be written/);
+    assert.deepEqual(
+      refused.map(({ object, fields }) => [object, fields]),
+      [['ConfigMap/unwritten/merged', ['data.eur']]],
+    );
+    assert.equal(
+      await live('unwritten', 'configmap/merged', '.data.eur'),
+      '1',
+      'the promise does not cover it',
+    );
+    await until(
+      'an Event named it',
+      async () =>
+        (await events(world, 'argocd')).some((text) =>
+          /^EditRefused: the live edit of ConfigMap\/unwritten\/merged \(data\.eur\) cannot be written to Git \(NotEditable/.test(
+            text,
+          ),
+        ),
+      patience,
+    );
+  });
+
+  it('an Application of several sources is asked about each, and started again at the commit of the one that moved', async () => {
+    await world.git.createRepository('extra', {
+      files: { 'conf/extra.yaml': configMap('extra', { a: '1' }) },
+    });
+    const bareDir = await mirror(world, {
+      name: 'many',
+      files: { ...files, 'apps/shop/gate.yaml': syncGateFile },
+      spec: { commit: { window: { idleTimeout: '30s', maxDuration: '1m' } } },
+    });
+    const one = application({ name: 'many', repoURL: world.git.url('many'), path: 'apps/shop' });
+    const { spec, ...rest } = JSON.parse(JSON.stringify(one));
+    const { source, ...others } = spec;
+    const sources = [{ repoURL: world.git.url('extra'), path: 'conf', targetRevision: 'main' }, source];
+    await world.apply([{ ...rest, spec: { ...others, sources } }]);
+    assert.equal((await sync(world, 'many')).code, 0);
+    await setRate('many', '4');
+    const { code, stdout } = await sync(world, 'many');
+    assert.equal(code, 0, stdout);
+    await untilApplication(world.cluster, 'many', 'is synced to the edit', ({ operation, status }) => {
+      return operation === undefined && status?.operationState?.phase === 'Succeeded';
+    });
+    assert.equal(await rate('many'), '4');
+    assert.match(await inGit(bareDir, 'rates.yaml'), /eur: "4"/);
+    assert.match(
+      await infoOf(world, 'many'),
+      new RegExp(`started again at .*${(await tip(bareDir, 'main'))?.slice(0, 12)}`),
+    );
+  });
+
+  it('two Applications of one folder each get an answer', async () => {
+    await syncFolder(world, { name: 'twin', files });
+    await world.kubectl('create', 'namespace', 'twin-b');
+    const url = world.git.url('twin');
+    await world.apply([
+      application({ name: 'twin-b', repoURL: url, path: 'apps/shop', destination: 'twin-b' }),
+    ]);
+    const both = await Promise.all([sync(world, 'twin'), sync(world, 'twin-b')]);
+    for (const { code, stdout } of both) assert.equal(code, 0, stdout);
+    await gateSays(world, 'twin', 'Open');
+    const text = await world.kubectl('get', 'syncgate', 'gitops-reverser', '-n', 'twin-b', '-o', 'json');
+    assert.equal(JSON.parse(text).status.phase, 'Open');
+  });
+
+  it('each way past the gate is a condition of the GitTarget that names the Application and the way out', async () => {
+    const bareDir = await syncFolder(world, { name: 'ways', files });
+    await gated('ways', 'Succeeded', /argocd\/ways waits at the SyncGate/);
+    const cli = async (...args: string[]) => {
+      const { code, stderr, stdout } = await world.argocd.cli(...args);
+      assert.equal(code, 0, `${stderr}\n${stdout}`);
+    };
+    await cli('app', 'sync', 'ways', '--resource', 'apps:Deployment:web', '--timeout', '100');
+    await gated('ways', 'SelectiveSync', /Application argocd\/ways: .*sync the whole Application/);
+    await cli('app', 'sync', 'ways', '--strategy', 'apply', '--timeout', '100');
+    await gated('ways', 'StrategyApply', /Application argocd\/ways: .*sync without --strategy apply/);
+    await cli('app', 'sync', 'ways', '--timeout', '100');
+    await gated('ways', 'Succeeded', /waits at the SyncGate/);
+
+    const gate = syncGateFile.replace(
+      'hook-delete-policy: BeforeHookCreation',
+      'hook-delete-policy: HookFailed',
+    );
+    await commitTo(bareDir, 'main', { 'apps/shop/gate.yaml': gate });
+    await cli('app', 'sync', 'ways', '--timeout', '100');
+    // Argo CD writes times in whole seconds.
+    await sleep(2_100);
+    await cli('app', 'sync', 'ways', '--timeout', '100');
+    await gated('ways', 'HookReplaced', /Application argocd\/ways: .*BeforeHookCreation/);
+
+    await cli('app', 'rollback', 'ways', '0', '--timeout', '100');
+    await gated('ways', 'Rollback', /Application argocd\/ways: .*allow-revision/);
+    await world.kubectl(
+      ...['patch', 'application', 'ways', '-n', 'argocd', '--type=merge', '-p'],
+      '{"spec":{"syncPolicy":{"automated":{"selfHeal":true}}}}',
+    );
+    await gated('ways', 'SelfHeal', /Application argocd\/ways: .*selfHeal to false/);
+  });
+
+  it('a folder without a SyncGate, and a cluster out of sight, are named too', async () => {
+    await mirror(world, { name: 'open', files });
+    await world.apply([application({ name: 'open', repoURL: world.git.url('open'), path: 'apps/shop' })]);
+    assert.equal((await sync(world, 'open')).code, 0);
+    await gated('open', 'NoSyncGate', /Application argocd\/open: .*gate init/);
+    const away = JSON.parse(
+      JSON.stringify(application({ name: 'away', repoURL: world.git.url('open'), path: 'apps' })),
+    );
+    away.spec.destination.server = 'https://another.example.org:6443';
+    await world.apply([away]);
+    await gated(
+      'open',
+      'UnsupportedDestination',
+      /Application argocd\/away: .*KubeProvider for that cluster/,
+    );
+  });
+
+  it('a gate that stays closed for two minutes lets the sync fail with our words, and the sync is asked for once more when it opens', async () => {
+    const state = await ended(world, 'slow');
+    const { phase, message } = gateResult(state);
+    assert.equal(phase, 'Failed');
+    assert.match(message, /^held by GitOps Reverser: PushRefused: .*this branch is protected/);
+    assert.equal((await gateSays(world, 'slow', 'Closed')).degraded, true);
+    assert.equal(await rate('slow'), '7', 'nothing was applied');
+    await world.git.refusePushes('slow', undefined);
+    const bareDir = world.git.bareDir('slow');
+    await until(
+      'the edit is in Git',
+      async () => /eur: "7"/.test(await inGit(bareDir, 'rates.yaml')),
+      patience,
+    );
+    await synced(world, 'slow', await tip(bareDir, 'main'));
+    assert.match(await infoOf(world, 'slow'), /started again at [0-9a-f]{12} by GitOps Reverser/);
+    assert.equal(await rate('slow'), '7');
+  });
+});
