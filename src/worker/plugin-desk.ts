@@ -34,6 +34,8 @@ const lookIntervalMs = 10_000;
 const rememberMs = 70 * 60_000;
 const remembered = 1_000;
 const askMs = 5_000;
+/** No look takes longer than this and one question. */
+const lookLimitMs = 10_000;
 /** What our wrapper says; it stands in the condition of an Application that it did not render. */
 const ourWords = 'gitops-reverser gate: ';
 
@@ -144,16 +146,25 @@ export class PluginDesk {
     try {
       if (!this.#options.ready()) return;
       if (!this.#lookedBack) await this.#lookBack();
-      for (const [name, { question, until }] of this.#refused) {
-        const answer = await this.#options.ask(question, askMs);
-        const expired = this.#options.clock.now() > until;
-        if (this.#stopped || (answer.decision === 'closed' && !expired)) continue;
-        this.#refused.delete(name);
-        if (!expired) await this.#renderAgain(question.application);
+      const startedAt = this.#options.clock.now();
+      for (const [name, refused] of [...this.#refused]) {
+        if (this.#stopped || this.#options.clock.now() - startedAt > lookLimitMs) return;
+        await this.#lookAt(name, refused);
       }
     } catch (error) {
       this.#options.log.error({ err: error }, 'looking after failed renders broke');
     }
+  }
+
+  async #lookAt(name: string, refused: Refused): Promise<void> {
+    const answer = await this.#options.ask(refused.question, askMs);
+    // A render in the meantime has its own answer.
+    if (this.#stopped || this.#refused.get(name) !== refused) return;
+    this.#refused.delete(name);
+    if (this.#options.clock.now() > refused.until) return;
+    // To the end of the line, so that all of them have their turn.
+    if (answer.decision === 'closed') this.#refused.set(name, refused);
+    else await this.#renderAgain(refused.question.application);
   }
 
   /** While nobody answered, strict plugins failed; a wrapper waits by itself until the door is open. */
