@@ -2,11 +2,11 @@
 import type { Json, JsonObject, Path } from '../json.ts';
 import { arrangeFlow, type FlowPlacement } from './arrange-flow.ts';
 import { type FlowStyle, flowPair, flowText } from './emit.ts';
+import { mergeItems, mergePairs } from './merge-parts.ts';
 import type { ListNode, MapNode, Node } from './nodes.ts';
-import { pairItems } from './pair.ts';
-import { forgetAnchors, type Merge, type Slot } from './place.ts';
+import type { Merge, Slot } from './place.ts';
 import type { Splice } from './splice.ts';
-import { memberKey, toJson } from './value.ts';
+import { toJson } from './value.ts';
 
 /** Undefined when the map has to be written anew. */
 export function mergeFlowMap(
@@ -16,26 +16,18 @@ export function mergeFlowMap(
   path: Path,
 ): Splice[] | undefined {
   const style = flowStyle(merge.tree.text, node);
-  const added = new Set(Object.keys(desired));
-  const order: FlowPlacement[] = [];
-  const inside: Splice[][] = [];
-  for (const [index, pair] of node.pairs.entries()) {
-    inside.push([]);
-    const key = memberKey(pair, desired);
-    if (key === undefined || !added.delete(key)) {
-      forgetAnchors(merge, pair.value);
-      continue;
-    }
-    const colonMissing = pair.colon < 0;
-    const slot = flowSlot(colonMissing ? pair.end : pair.colon, style, colonMissing);
-    const splices = merge.mergeValue(merge, slot, pair.value, desired[key] as Json, [...path, key]);
-    if (splices === undefined) return undefined;
-    inside[index] = splices;
-    order.push({ keep: index });
-  }
-  for (const key of [...added].sort()) order.push({ text: flowPair(key, desired[key] as Json, style) });
+  const merged = mergePairs(merge, node, desired, path, ({ colon, end }) => {
+    const colonMissing = colon < 0;
+    return flowSlot(colonMissing ? end : colon, style, colonMissing);
+  });
+  if (merged === undefined) return undefined;
+  const { kept, added, inside } = merged;
+  const order: FlowPlacement[] = [
+    ...kept.map((keep) => ({ keep })),
+    ...added.map((key) => ({ text: flowPair(key, desired[key] as Json, style) })),
+  ];
   // A pair without braces is the only one its item can hold.
-  if (merge.tree.text[node.start] !== '{' && (order.length !== 1 || added.size > 0)) return undefined;
+  if (merge.tree.text[node.start] !== '{' && (order.length !== 1 || added.length > 0)) return undefined;
   return arrangeFlow({ text: merge.tree.text, eol: merge.style.eol, entries: node.pairs }, order, inside);
 }
 
@@ -47,25 +39,9 @@ export function mergeFlowList(
   path: Path,
 ): Splice[] | undefined {
   const style = flowStyle(merge.tree.text, node);
-  const partners = pairItems(
-    node.items.map((item) => toJson(item.value)),
-    desired,
-    merge.listKeys(path),
-  );
-  const wanted = new Map(partners.map((position, index) => [position, index]));
-  const inside: Splice[][] = [];
-  for (const [position, item] of node.items.entries()) {
-    inside.push([]);
-    const index = wanted.get(position);
-    if (index === undefined) {
-      forgetAnchors(merge, item.value);
-      continue;
-    }
-    const slot = flowSlot(item.start, style, false);
-    const splices = merge.mergeValue(merge, slot, item.value, desired[index] as Json, [...path, index]);
-    if (splices === undefined) return undefined;
-    inside[position] = splices;
-  }
+  const merged = mergeItems(merge, node, desired, path, ({ start }) => flowSlot(start, style, false));
+  if (merged === undefined) return undefined;
+  const { partners, inside } = merged;
   const order = partners.map((position, index): FlowPlacement => {
     return position >= 0 ? { keep: position } : { text: flowText(desired[index] as Json, style) };
   });
