@@ -12,12 +12,16 @@ export interface TlsFiles {
 
 const renewMs = 60_000;
 
-/** @throws when the files cannot be read or are no certificate and key */
+/**
+ * @param everyMs how often the files are looked at
+ * @throws when the files cannot be read or are no certificate and key
+ */
 export async function createListener(
   options: ServerOptions,
   tls: TlsFiles | undefined,
   log: Log,
   serve: RequestListener,
+  everyMs = renewMs,
 ): Promise<Server> {
   if (tls === undefined) return createServer(options, serve);
   let pair = await read(tls);
@@ -32,7 +36,7 @@ export async function createListener(
       })
       // Half written, or gone for a moment: the old one serves on.
       .catch((error: unknown) => log.warn({ err: error }, 'the certificate cannot be read again'));
-  }, renewMs);
+  }, everyMs);
   renewing.unref();
   server.on('close', () => clearInterval(renewing));
   return server;

@@ -98,6 +98,17 @@ describe('the component for argocd-repo-server', function () {
     }
   });
 
+  it('fits Argo CD’s manifests for high availability too', async () => {
+    const ha = temporaryFolder('argocd-ha');
+    const official = [join(argocdModule(), 'manifests/ha/install.yaml')];
+    const spec = podSpec(
+      await build(ha.path, { official, components: ['argocd'], namespace: 'argocd' }),
+      'argocd-repo-server',
+    );
+    await ha.remove();
+    for (const name of ours) assert.deepEqual(container(spec, name), container(repoServer(), name));
+  });
+
   it('mounts the token of the service account, the data and the peer token into the sidecar alone', () => {
     const mountedBy = (volume: string) =>
       list(repoServer().containers)
@@ -105,7 +116,11 @@ describe('the component for argocd-repo-server', function () {
         .map(({ name }) => name);
     for (const volume of ['gitops-reverser-token', 'gitops-reverser-data', 'gitops-reverser-peer'])
       assert.deepEqual(mountedBy(volume), ['gitops-reverser'], volume);
-    assert.deepEqual(mountedBy('gitops-reverser-gate').sort(), [...ours].sort());
+    for (const volume of ['gitops-reverser-gate', 'gitops-reverser-checkouts']) {
+      assert.deepEqual(mountedBy(volume).sort(), [...ours].sort());
+      const inPlugin = list(container(repoServer(), 'gitops-reverser-plugin').volumeMounts);
+      assert.equal(inPlugin.find(({ name }) => name === volume)?.readOnly, true, volume);
+    }
     const tmp = (name: string) =>
       list(container(repoServer(), name).volumeMounts).find(({ mountPath }) => mountPath === '/tmp')?.name;
     const all = [...ours, 'argocd-repo-server'].map(tmp);
