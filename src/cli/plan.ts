@@ -7,7 +7,7 @@ import { createIndexCache } from '../core/folder/index.ts';
 import { knownAppliers } from '../core/intent/index.ts';
 import { crdSchemasOf } from '../core/intent/schema/index.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
-import { builtinResource, type Plan, type PlanOptions, plan, pluralOf } from '../core/plan/index.ts';
+import { type Plan, type PlanOptions, plan } from '../core/plan/index.ts';
 import { BadInput } from './bad-input.ts';
 import { callerPath } from './caller-path.ts';
 import { openLocalRepository } from './local-tree.ts';
@@ -20,6 +20,7 @@ import { linesFor, reportOf } from './plan-output.ts';
 import { type SealingFlags, withSealer } from './plan-sealing.ts';
 import { defaultTarget, readTarget } from './plan-target.ts';
 import { writeEdits } from './plan-write.ts';
+import { guessedResource, sensitiveKinds } from './sensitive-resources.ts';
 
 interface Flags extends GivenObjects, SealingFlags {
   readonly repoRoot?: string;
@@ -27,6 +28,7 @@ interface Flags extends GivenObjects, SealingFlags {
   readonly crds?: readonly string[];
   readonly fluxKustomization?: string;
   readonly kustomize?: string;
+  readonly additionalSensitiveResources?: string;
   readonly write?: true;
   readonly output: 'diff' | 'json';
 }
@@ -54,6 +56,10 @@ export function planCommand(): Command {
     .option('--crds <dir...>', 'CustomResourceDefinitions, for defaults and list keys')
     .option('--flux-kustomization <file>', 'the Flux Kustomization that applies the folder')
     .option('--sops-age-recipient <recipient>', 'age public key to encrypt for; may be repeated', append, [])
+    .option(
+      '--additional-sensitive-resources <list>',
+      'further resources that reach Git only encrypted, e.g. secrets.example.org',
+    )
     .option('--kustomize <bin>', 'the kustomize binary (default: from PATH)')
     .option('--sops <bin>', 'the sops binary (default: from PATH)')
     .option('--write', 'change the folder')
@@ -86,14 +92,16 @@ async function planFolder(folder: string, flags: Flags): Promise<number> {
   const changes = await readChanges(flags, appliers.isApplied);
   const { ignoreManagers, recipients, ...settings } = target;
   const crds = crdSchemasOf(crdObjects);
+  const resourceOf = (apiVersion: string, kind: string) =>
+    crdResource(crdObjects, apiVersion, kind) ?? guessedResource(apiVersion, kind);
+  const isSensitive = sensitiveKinds(flags.additionalSensitiveResources, resourceOf);
   const options: Omit<PlanOptions, 'sealer'> = {
     ...settings,
     folder: repository.folder,
     managers: { appliers: Object.values(knownAppliers).flat(), ignore: ignoreManagers },
     crds,
-    isSensitive: ({ group, kind }) => group === '' && kind === 'Secret',
-    resourceOf: (apiVersion, kind) =>
-      crdResource(crdObjects, apiVersion, kind) ?? guessedResource(apiVersion, kind),
+    isSensitive: ({ group, kind }) => isSensitive(group === '' ? 'v1' : `${group}/v1`, kind),
+    resourceOf,
     isSubstituted: appliers.isSubstituted,
     kustomize: await kustomizeFor(flags.kustomize, appliers),
     bootstrap: false,
@@ -126,11 +134,6 @@ function crdResource(crds: readonly JsonObject[], apiVersion: string, kind: stri
     return { resource: plural, namespaced: spec.scope !== 'Cluster' };
   }
   return undefined;
-}
-
-/** Without a cluster, a kind that no CRD describes gets the plural that the API conventions give it. */
-function guessedResource(apiVersion: string, kind: string) {
-  return builtinResource(apiVersion, kind) ?? { resource: pluralOf(kind), namespaced: true };
 }
 
 function append(value: string, list: readonly string[]): string[] {

@@ -2,15 +2,13 @@
  * `scan FOLDER`: what adopting a repository, or a part of it, would come to, folder by folder. Needs no cluster and no remote.
  */
 import { Command, Option } from 'commander';
-import { parseApiVersion } from '../core/identity.ts';
-import { builtinResource, pluralOf } from '../core/plan/index.ts';
 import { type ScanReport, scan } from '../core/scan/index.ts';
-import { isSensitiveType } from '../core/sealed/index.ts';
 import { BadInput } from './bad-input.ts';
 import { callerPath } from './caller-path.ts';
 import { openLocalRepository } from './local-tree.ts';
 import { rendererFor } from './plan-kustomize.ts';
 import { scanJson, scanTable } from './scan-output.ts';
+import { sensitiveKinds } from './sensitive-resources.ts';
 
 interface Flags {
   readonly repoRoot?: string;
@@ -60,23 +58,15 @@ async function scanFolder(given: string, flags: Flags): Promise<ScanReport> {
   const root = flags.repoRoot === undefined ? undefined : callerPath(flags.repoRoot);
   const render = await rendererFor(flags.kustomize);
   const { tree, folder } = await openLocalRepository(callerPath(given), root);
-  const isListed = isSensitiveType(listOf(flags.additionalSensitiveResources));
   let toldAt = Date.now();
   return await scan(tree, {
     within: folder,
     render,
-    isSensitive: (apiVersion, kind) => {
-      const resource = builtinResource(apiVersion, kind)?.resource ?? pluralOf(kind);
-      return isListed(parseApiVersion(apiVersion).group, resource);
-    },
+    isSensitive: sensitiveKinds(flags.additionalSensitiveResources),
     progress(done, total) {
       if (done === total || Date.now() - toldAt < progressEveryMs) return;
       toldAt = Date.now();
       process.stderr.write(`scan: ${done} of ${total} folders\n`);
     },
   });
-}
-
-function listOf(text: string | undefined): string[] {
-  return (text ?? '').split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()]));
 }

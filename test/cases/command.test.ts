@@ -102,6 +102,17 @@ describe('the plan command', () => {
     await child;
   }
 
+  it('seals further kinds that are listed, and refuses them where nothing seals', async () => {
+    await write('live.yaml', configMap('one', 'x'));
+    await write('app/.keep', '');
+    const argv = ['app', '--repo-root', '.', '--live', 'live.yaml', '--output', 'json'];
+    assert.equal((await command(root, argv)).code, 0);
+    const { code, stdout } = await command(root, [...argv, '--additional-sensitive-resources', 'configmaps']);
+    assert.equal(code, 3);
+    assert.equal(JSON.parse(stdout).edits.length, 0);
+    assert.equal(JSON.parse(stdout).refused[0].object, 'ConfigMap/shop/one');
+  });
+
   it('prints a diff that git applies: new, removed, CRLF, no final newline, BOM, blanks and quotes in names', async () => {
     const crlf = configMap('crlf', 'a').replaceAll('\n', '\r\n').slice(0, -2);
     await write('repo/app/sp ace/größe.yaml', `\uFEFF${configMap('bom', 'a')}`);

@@ -12,6 +12,9 @@ import { documentIndex, plainIndex } from './overlay-index.ts';
 import { combine } from './overlay-result.ts';
 import type { Change, Plan, PlannedEdit, PlanOptions } from './types.ts';
 
+/** Every sealed document is opened by a program of its own. */
+const openedAtOnce = 4;
+
 /** Plans documents as they stand in a folder without kustomizations. */
 export type PlanDocuments = (
   index: FolderIndex,
@@ -70,7 +73,15 @@ export async function planOverlay(
   const plans: Plan[] = [];
   const others: PlannedEdit[] = [];
   if (left.length > 0) plans.push(await planDocuments(context.plain, left, options));
-  for (const [path, own] of sealed) plans.push(await planDocuments(documentIndex(index, path), own, options));
+  const files = [...sealed];
+  for (let at = 0; at < files.length; at += openedAtOnce) {
+    const some = files.slice(at, at + openedAtOnce);
+    plans.push(
+      ...(await Promise.all(
+        some.map(([path, own]) => planDocuments(documentIndex(index, path), own, options)),
+      )),
+    );
+  }
   for (const change of created) {
     if (change.kind !== 'upsert') continue;
     const made = await createInOverlay(context, change, planDocuments);

@@ -2,6 +2,7 @@
 import {
   createIndexCache,
   type FolderIndex,
+  findDocument,
   folderLayout,
   type IndexedDocument,
   indexFolder,
@@ -18,6 +19,7 @@ import { decideDelete, decideSweep } from './remove.ts';
 import type { Change, Delete, Notice, ObjectOutcome, Plan, PlanOptions, Sweep, Upsert } from './types.ts';
 import { decideUpsert } from './upsert.ts';
 
+const openedAtOnce = 4;
 /** Documents remembered when the caller brings no cache; enough for one plan of a large folder. */
 const ownCacheLimit = 1_000_000;
 
@@ -107,20 +109,43 @@ function sortOut(changes: readonly Change[]): Batch {
   };
 }
 
+/** Every sealed document is opened by a program of its own, so a few of them are decided at once. */
+function inGroups({ index }: Context, objects: Batch['objects']): Batch['objects'][number][][] {
+  const groups: Batch['objects'][number][][] = [];
+  let open: Batch['objects'][number][] | undefined;
+  for (const one of objects) {
+    const lookup = findDocument(index, one.object, one.object.namespace !== '');
+    if (lookup.kind === 'none' || !lookup.document.encrypted) {
+      groups.push([one]);
+      open = undefined;
+      continue;
+    }
+    if (open === undefined || open.length >= openedAtOnce) {
+      open = [];
+      groups.push(open);
+    }
+    open.push(one);
+  }
+  return groups;
+}
+
 async function decideAll(context: Context, batch: Batch): Promise<Decision[]> {
   const decisions: Decision[] = [];
   const decided = new Set<string>();
-  for (const { object, change } of batch.objects) {
+  for (const group of inGroups(context, batch.objects)) {
     const pause = context.options.pause?.();
     if (pause !== undefined) await pause;
-    const decision =
-      change.kind === 'upsert'
-        ? await decideUpsert(context, change, object)
-        : await decideDelete(context, change);
-    decisions.push(decision);
-    decided.add(objectKey(object));
-    const document = documentOf(decision);
-    if (document !== undefined) decided.add(objectKey(document.id));
+    const some = await Promise.all(
+      group.map(({ object, change }) =>
+        change.kind === 'upsert' ? decideUpsert(context, change, object) : decideDelete(context, change),
+      ),
+    );
+    for (const decision of some) {
+      decisions.push(decision);
+      decided.add(objectKey(decision.object));
+      const document = documentOf(decision);
+      if (document !== undefined) decided.add(objectKey(document.id));
+    }
   }
   for (const sweep of batch.sweeps) {
     for (const decision of decideSweep(context, sweep)) {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { createRenderCache, type Render } from '../../../src/core/kustomize/index.ts';
 import { builtinResource, type Change, type Plan, plan } from '../../../src/core/plan/index.ts';
+import { Concealed, type Sealer } from '../../../src/core/sealed/index.ts';
 import { render, type Texts, treeOf } from './folders.ts';
 
 function counting(): Render & { builds: number } {
@@ -198,5 +199,59 @@ describe('many changes of what is there', () => {
     assert.deepEqual(planned.refused, []);
     assert.equal(textAt(planned, 'app/kustomization.yaml'), 'namespace: shop\nresources:\n  - n1000.yaml\n');
     assert.equal(kustomize.builds, 2);
+  });
+});
+
+describe('sealed documents of a first adoption', () => {
+  const sealedFiles: Texts = Object.fromEntries(
+    names(11, 's').map((name) => [
+      `app/${name}.sops.yaml`,
+      `apiVersion: v1\nkind: Secret\nmetadata:\n  name: ${name}\n  namespace: shop\ndata:\n  a: ENC[x]\nsops:\n  mac: ENC[y]\n`,
+    ]),
+  );
+
+  /** Counts how many documents are open at once; every opening takes a turn of the event loop. */
+  async function mostAtOnce(texts: Texts): Promise<{ most: number; opened: number }> {
+    let open = 0;
+    let most = 0;
+    let opened = 0;
+    const sealer: Sealer = {
+      recipients: [],
+      async open(path) {
+        open += 1;
+        opened += 1;
+        most = Math.max(most, open);
+        await new Promise((done) => setImmediate(done));
+        open -= 1;
+        const name = path.replace(/^app\/|\.sops\.yaml$/g, '');
+        return { kind: 'opened', document: new Concealed(object('Secret', name, { data: { a: 'eA==' } })) };
+      },
+      seal: async () => assert.fail('nothing is edited'),
+      change: async () => assert.fail('nothing is edited'),
+    };
+    const planned = await plan(
+      treeOf(texts),
+      names(11, 's').map((name) => upsert(object('Secret', name, { data: { a: 'eA==' } }))),
+      {
+        folder: 'app',
+        placement: {},
+        prune: 'OnEvent',
+        managers: { appliers: [], ignore: [] },
+        isSensitive: () => true,
+        resourceOf: builtinResource,
+        bootstrap: false,
+        sealer,
+        kustomize: { render },
+      },
+    );
+    assert.deepEqual([planned.edits, planned.refused], [[], []]);
+    return { most, opened };
+  }
+
+  it('are opened a few at a time, each once', async () => {
+    assert.deepEqual(await mostAtOnce(sealedFiles), { most: 4, opened: 11 });
+    const listed = Object.keys(sealedFiles).map((path) => `  - ${path.slice(4)}\n`);
+    const overlay = { ...sealedFiles, 'app/kustomization.yaml': `resources:\n${listed.join('')}` };
+    assert.deepEqual(await mostAtOnce(overlay), { most: 4, opened: 11 });
   });
 });
