@@ -93,7 +93,7 @@ describe('two replicas', function () {
     return { status: response.status, body: JSON.parse(await response.text()) };
   }
 
-  async function ask(replica: Replica, identity: string, revision: string) {
+  async function ask(replica: Replica, identity: string, revision: string, deadlineMs = 18_000) {
     return await call(replica, identity, '/v1/gate', {
       applier: 'argocd',
       application: { namespace: name, name },
@@ -102,7 +102,7 @@ describe('two replicas', function () {
       revision,
       path: 'apps/shop',
       phase: 'render',
-      deadlineMs: 18_000,
+      deadlineMs,
     });
   }
 
@@ -188,6 +188,10 @@ describe('two replicas', function () {
     await edit('6');
     const before = await main();
     const artifactUrl = `http://127.0.0.1:${second.doorPort}${await serve(before)}`;
+    process.kill(first.sidecar.pid, 'SIGSTOP');
+    const frozen = await ask(second, 'second', before, 2_000);
+    assert.deepEqual([frozen.status, frozen.body.reason], [423, 'LeaderUnreachable']);
+    assert.match(frozen.body.message, /does not answer: no answer within 1950 ms/);
     await first.sidecar.kill('SIGKILL');
     const [{ status, body }, door] = await Promise.all([ask(second, 'second', before), fetch(artifactUrl)]);
     assert.deepEqual([status, body.decision, body.reason], [423, 'closed', 'LeaderUnreachable']);
