@@ -18,6 +18,7 @@ import {
   type PostBuild,
   readGraph,
 } from '../../../src/core/kustomize/index.ts';
+import { builtinResource, type Plan, plan } from '../../../src/core/plan/index.ts';
 import { decodeFile, readDocuments } from '../../../src/core/yaml/index.ts';
 import { filesOf, treeOf } from '../../cases/corpus.ts';
 import { render, schemaOf } from './folders.ts';
@@ -176,6 +177,8 @@ describe('contextual namespaces', () => {
     'supported/images-overlay': ['web app'],
     'supported/replicas-overlay': ['web app'],
     'unsupported/ambiguous-two-roots': ['shared team-a', 'shared team-b'],
+    // Both roots give one object; below, its edits are refused.
+    'unsupported/ambiguous-images': ['web app', 'web app'],
     // Features that refuse a folder in the recorded verdicts, and only what they own here.
     'unsupported/patches': /does not apply/,
     'unsupported/components': /names \.\/comp, which is not there/,
@@ -205,6 +208,53 @@ describe('contextual namespaces', () => {
     }
   });
 });
+
+describe('folders whose context does not tell enough', () => {
+  it('two roots with other images over one file: nothing is routed, and every edit of it is refused', async function () {
+    skipWithout(this);
+    const tree = await treeAt('contextual-namespace/unsupported/ambiguous-images');
+    for (const tag of ['1.0.0', '2.0.0', '3.0.0']) {
+      const planned = await planFor(tree, '', `ghcr.io/example/podinfo:${tag}`);
+      assert.deepEqual(planned.edits, [], tag);
+      assert.equal(planned.refused[0]?.reason, 'Duplicate', tag);
+    }
+    // With the folder of one root, that root's own entry may say it, and never the file of both.
+    const { edits } = await planFor(tree, 'other', 'ghcr.io/example/podinfo:3.0.0');
+    assert.deepEqual(
+      edits.map(({ path }) => path),
+      ['other/kustomization.yaml'],
+    );
+  });
+
+  it('without any, a document has no namespace', async function () {
+    skipWithout(this);
+    const tree = await treeAt('contextual-namespace/unsupported/no-context');
+    const index = await indexFolder(tree, '', createIndexCache(10));
+    assert.equal(await openOverlay(tree, index, { render }), undefined);
+    assert.deepEqual(
+      [...index.documents.values()].flat().map(({ id }) => id.namespace),
+      [''],
+    );
+  });
+});
+
+async function planFor(tree: Tree, folder: string, image: string): Promise<Plan> {
+  const metadata = { name: 'web', namespace: 'app' };
+  const labels = { app: 'web' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'podinfo', image }] } };
+  const spec = { selector: { matchLabels: labels }, template };
+  const live: JsonObject = { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec };
+  return await plan(tree, [{ kind: 'upsert', live, applierKnown: true }], {
+    folder,
+    placement: {},
+    prune: 'OnEvent',
+    managers: { appliers: [], ignore: [] },
+    isSensitive: () => false,
+    resourceOf: builtinResource,
+    bootstrap: false,
+    kustomize: { render },
+  });
+}
 
 describe('texts that look like variables', () => {
   it('diverge where the recorded verdict says so', async function () {
