@@ -3,7 +3,7 @@
  * scripts are shell, its programs are the tested ones, and what the manifests expect of the image is in it.
  */
 import assert from 'node:assert/strict';
-import { readFileSync, statSync, symlinkSync } from 'node:fs';
+import { cpSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { type Folder, temporaryFolder } from '../cluster/folder.ts';
@@ -138,11 +138,17 @@ describe('the Dockerfile', () => {
 
     it('runs through the link that the image makes, with nothing but Node', async function () {
       this.timeout(60_000);
+      const opt = join(folder.path, 'opt');
+      cpSync(join(root, 'dist'), opt, { recursive: true });
       const link = join(folder.path, 'gitops-reverser');
-      symlinkSync(join(root, 'dist/gitops-reverser.mjs'), link);
+      symlinkSync(join(opt, 'gitops-reverser.mjs'), link);
       const env = { PATH: process.env.PATH, HOME: '/tmp' };
       const { version } = JSON.parse(read('package.json'));
       assert.equal((await run(link, ['version'], { env, cwd: folder.path })).stdout, `${version}\n`);
+      assert.match(
+        (await run(link, ['crds'], { env, cwd: folder.path })).stdout,
+        /^kind: CustomResourceDefinition$/m,
+      );
       const help = await run(link, ['run', '--help'], { env, cwd: folder.path });
       assert.match(help.stdout, /^Usage: gitops-reverser run /);
     });
