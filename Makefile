@@ -4,8 +4,10 @@ SHELL := bash
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 # Groups of real parts: what the demo needs, and what the tests need.
-DEMO_PARTS := kubernetes tools
-PARTS := kubernetes tools flux flux-cli
+APPLIER ?= flux
+export APPLIER
+DEMO_PARTS := kubernetes tools $(APPLIER)
+PARTS := kubernetes tools flux flux-cli argocd
 DEBIAN := tests
 
 help: ## Show this help

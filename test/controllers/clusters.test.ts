@@ -1,12 +1,12 @@
 /** KubeProviders with a kubeconfig: another cluster is the same test cluster under another name and other rights. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { type GitServer, startGitServer } from '../cluster/git-server.ts';
+import type { GitServer } from '../cluster/git-server.ts';
 import { freePort } from '../cluster/port.ts';
 import { until } from '../cluster/wait.ts';
-import { clusterMissing } from '../kube/real-cluster.ts';
-import { type Running, startRunning } from './running.ts';
+import type { Running } from './running.ts';
 import { gitProvider, gitTarget, kubeProvider, secret, watchRule } from './samples.ts';
+import { startScene, stopScene } from './scene.ts';
 
 const operator = 'gitops-reverser';
 
@@ -16,20 +16,10 @@ describe('a KubeProvider with a kubeconfig', function () {
   let running: Running;
 
   before(async function () {
-    const missing = clusterMissing();
-    if (missing !== undefined) {
-      console.log(`      skipped: ${missing}`);
-      this.skip();
-    }
-    git = await startGitServer();
-    await git.createRepository('shop');
-    running = await startRunning({ flags: { insecureAllowGitHttp: true } });
+    ({ git, running } = await startScene(this));
     await running.apply(gitProvider('git', git.url('shop')));
   });
-  after(async () => {
-    await running?.stop();
-    await git?.stop();
-  });
+  after(() => stopScene({ git, running }));
 
   interface KubeConfig {
     clusters: { cluster: { server: string } }[];

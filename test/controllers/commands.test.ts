@@ -6,12 +6,12 @@ import { type ClusterOptions, personCluster } from '../../src/cli/own-kinds.ts';
 import { runStatus, type TargetLine } from '../../src/cli/status.ts';
 import { refuse } from '../../src/core/refusal.ts';
 import { systemClock } from '../../src/kube/clock.ts';
-import { type GitServer, startGitServer } from '../cluster/git-server.ts';
+import type { GitServer } from '../cluster/git-server.ts';
 import { until } from '../cluster/wait.ts';
-import { clusterMissing } from '../kube/real-cluster.ts';
 import { doneFlush, quietBranch } from './recording-mirror.ts';
-import { applyCrds, type Running, startRunning } from './running.ts';
+import { applyCrds, type Running } from './running.ts';
 import { gitProvider, gitTarget, kubeProvider, watchRule } from './samples.ts';
+import { startScene, stopScene } from './scene.ts';
 
 interface Printed {
   readonly code: number;
@@ -25,19 +25,11 @@ describe('the commands of people', function () {
   let running: Running;
 
   before(async function () {
-    const missing = clusterMissing();
-    if (missing !== undefined) {
-      console.log(`      skipped: ${missing}`);
-      this.skip();
-    }
-    git = await startGitServer();
-    await git.createRepository('shop');
-    running = await startRunning({ bare: true, flags: { insecureAllowGitHttp: true } });
+    ({ git, running } = await startScene(this, {
+      running: { bare: true, flags: { insecureAllowGitHttp: true } },
+    }));
   });
-  after(async () => {
-    await running?.stop();
-    await git?.stop();
-  });
+  after(() => stopScene({ git, running }));
 
   async function as(
     user: string,

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { type GitServer, startGitServer } from '../cluster/git-server.ts';
 import { type SshServer, sshServerMissing, startSshServer } from '../cluster/ssh-server.ts';
 import { until } from '../cluster/wait.ts';
-import { clusterMissing } from '../kube/real-cluster.ts';
-import { type Observed, type Running, startRunning } from './running.ts';
+import type { Observed, Running } from './running.ts';
 import { gitProvider, gitTarget, kubeProvider, login, secret } from './samples.ts';
+import { startScene, stopScene } from './scene.ts';
 
 const requestedAt = 'reconcile.configbutler.ai/requestedAt';
 
@@ -16,20 +16,13 @@ describe('a GitProvider on a real API server', function () {
   let running: Running;
 
   before(async function () {
-    const missing = clusterMissing();
-    if (missing !== undefined) {
-      console.log(`      skipped: ${missing}`);
-      this.skip();
-    }
-    git = await startGitServer({ users: { [login.username]: login.password } });
-    await git.createRepository('shop');
-    running = await startRunning({ flags: { insecureAllowGitHttp: true, gitTimeout: '3s' } });
+    ({ git, running } = await startScene(this, {
+      users: { [login.username]: login.password },
+      running: { flags: { insecureAllowGitHttp: true, gitTimeout: '3s' } },
+    }));
     await running.apply(kubeProvider('default'), secret('git-login', login));
   });
-  after(async () => {
-    await running?.stop();
-    await git?.stop();
-  });
+  after(() => stopScene({ git, running }));
 
   function message(object: Observed): string {
     return object.status.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';

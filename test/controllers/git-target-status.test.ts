@@ -1,12 +1,12 @@
 /** What people see of a GitTarget and its GitBranch on a real API server, what they can ask for, and what a restart leaves. */
 import assert from 'node:assert/strict';
 import { refuse } from '../../src/core/refusal.ts';
-import { type GitServer, startGitServer } from '../cluster/git-server.ts';
+import type { GitServer } from '../cluster/git-server.ts';
 import { until } from '../cluster/wait.ts';
-import { clusterMissing } from '../kube/real-cluster.ts';
 import { doneFlush, quietBranch } from './recording-mirror.ts';
-import { type Observed, type Running, startRunning } from './running.ts';
+import type { Observed, Running } from './running.ts';
 import { gitProvider, gitTarget, kubeProvider } from './samples.ts';
+import { startScene, stopScene } from './scene.ts';
 
 const requestedAt = 'reconcile.configbutler.ai/requestedAt';
 const flushRequestedAt = 'reconcile.configbutler.ai/flushRequestedAt';
@@ -17,20 +17,10 @@ describe('the status of a GitTarget on a real API server', function () {
   let running: Running;
 
   before(async function () {
-    const missing = clusterMissing();
-    if (missing !== undefined) {
-      console.log(`      skipped: ${missing}`);
-      this.skip();
-    }
-    git = await startGitServer();
-    await git.createRepository('shop');
-    running = await startRunning({ flags: { insecureAllowGitHttp: true } });
+    ({ git, running } = await startScene(this));
     await running.apply(kubeProvider('default'), gitProvider('git', git.url('shop')));
   });
-  after(async () => {
-    await running?.stop();
-    await git?.stop();
-  });
+  after(() => stopScene({ git, running }));
 
   function message(object: Observed, type = 'Ready'): string {
     return object.status.conditions?.find((condition) => condition.type === type)?.message ?? '';

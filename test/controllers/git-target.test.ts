@@ -1,10 +1,10 @@
 /** GitTargets and rules on a real API server: who may run, and with what. */
 import assert from 'node:assert/strict';
-import { type GitServer, startGitServer } from '../cluster/git-server.ts';
+import type { GitServer } from '../cluster/git-server.ts';
 import { until } from '../cluster/wait.ts';
-import { clusterMissing } from '../kube/real-cluster.ts';
-import { type Observed, type Running, startRunning } from './running.ts';
+import type { Observed, Running } from './running.ts';
 import { gitProvider, gitTarget, kubeProvider, watchRule } from './samples.ts';
+import { startScene, stopScene } from './scene.ts';
 
 describe('a GitTarget on a real API server', function () {
   this.timeout(120_000);
@@ -12,22 +12,12 @@ describe('a GitTarget on a real API server', function () {
   let running: Running;
 
   before(async function () {
-    const missing = clusterMissing();
-    if (missing !== undefined) {
-      console.log(`      skipped: ${missing}`);
-      this.skip();
-    }
-    git = await startGitServer();
-    await git.createRepository('shop');
-    running = await startRunning({ flags: { insecureAllowGitHttp: true } });
+    ({ git, running } = await startScene(this));
     await running.kubectl('create', 'namespace', 'lent');
     await running.kubectl('create', 'namespace', 'private');
     await running.apply(kubeProvider('default'), gitProvider('git', git.url('shop')));
   });
-  after(async () => {
-    await running?.stop();
-    await git?.stop();
-  });
+  after(() => stopScene({ git, running }));
 
   function message(object: Observed, type = 'Ready'): string {
     return object.status.conditions?.find((condition) => condition.type === type)?.message ?? '';

@@ -1,9 +1,8 @@
 /** From objects in a real API server to the wanted set of the workers, and back to conditions. */
 import assert from 'node:assert/strict';
-import { type GitServer, startGitServer } from '../cluster/git-server.ts';
+import type { GitServer } from '../cluster/git-server.ts';
 import { until } from '../cluster/wait.ts';
-import { clusterMissing } from '../kube/real-cluster.ts';
-import { type Running, startRunning } from './running.ts';
+import type { Running } from './running.ts';
 import {
   clusterWatchRule,
   gitProvider,
@@ -13,6 +12,7 @@ import {
   secret,
   watchRule,
 } from './samples.ts';
+import { startScene, stopScene } from './scene.ts';
 
 describe('the controllers', function () {
   this.timeout(120_000);
@@ -20,19 +20,12 @@ describe('the controllers', function () {
   let running: Running;
 
   before(async function () {
-    const missing = clusterMissing();
-    if (missing !== undefined) {
-      console.log(`      skipped: ${missing}`);
-      this.skip();
-    }
-    git = await startGitServer({ users: { [login.username]: login.password } });
-    await git.createRepository('shop', { files: { 'README.md': 'shop\n' } });
-    running = await startRunning({ flags: { insecureAllowGitHttp: true } });
+    ({ git, running } = await startScene(this, {
+      users: { [login.username]: login.password },
+      files: { 'README.md': 'shop\n' },
+    }));
   });
-  after(async () => {
-    await running?.stop();
-    await git?.stop();
-  });
+  after(() => stopScene({ git, running }));
 
   it('hand a valid target to the workers with everything resolved', async () => {
     await running.apply(

@@ -1,10 +1,10 @@
 /** Starting where not everything is there yet. */
 import assert from 'node:assert/strict';
-import { type GitServer, startGitServer } from '../cluster/git-server.ts';
+import type { GitServer } from '../cluster/git-server.ts';
 import { until } from '../cluster/wait.ts';
-import { clusterMissing } from '../kube/real-cluster.ts';
-import { applyCrds, type Running, startRunning } from './running.ts';
+import { applyCrds, type Running } from './running.ts';
 import { gitProvider, kubeProvider, login, secret } from './samples.ts';
+import { startScene, stopScene } from './scene.ts';
 
 describe('the controllers at their start', function () {
   this.timeout(120_000);
@@ -12,19 +12,12 @@ describe('the controllers at their start', function () {
   let running: Running;
 
   before(async function () {
-    const missing = clusterMissing();
-    if (missing !== undefined) {
-      console.log(`      skipped: ${missing}`);
-      this.skip();
-    }
-    git = await startGitServer({ users: { [login.username]: login.password } });
-    await git.createRepository('shop');
-    running = await startRunning({ bare: true });
+    ({ git, running } = await startScene(this, {
+      users: { [login.username]: login.password },
+      running: { bare: true },
+    }));
   });
-  after(async () => {
-    await running?.stop();
-    await git?.stop();
-  });
+  after(() => stopScene({ git, running }));
 
   it('are not ready without our CRDs, say so once per kind, and decide nothing', async () => {
     await until(
