@@ -71,12 +71,14 @@ function compare(
   const now = new Map(after.map((object) => [objectKey(object.id), object]));
   const meant = new Set<string>();
   const renames = new Map<string, string>();
-  for (const expectation of expectations) {
-    const found = foundAs(expectation, now, after);
+  const places = new Map(expectations.map((one) => [one, foundAs(one, now, after)]));
+  for (const [expectation, found] of places) {
     for (const key of [expectation.key, ...keysOf(expectation.before), ...keysOf(found)]) meant.add(key);
     const old = expectation.before?.id.name;
     if (found !== undefined && old !== undefined && old !== found.id.name) renames.set(old, found.id.name);
-    const problem = problemOf(overlay, expectation, found);
+  }
+  for (const [expectation, found] of places) {
+    const problem = problemOf(overlay, expectation, found, renames);
     if (problem !== undefined) failed.set(expectation, problem);
   }
   const then = new Map(before.map((object) => [objectKey(object.id), object]));
@@ -121,12 +123,18 @@ function foundAs(
 
 function problemOf(
   { scope }: Overlay,
-  { wanted, schema, root, before }: Expectation,
+  { wanted: meant, schema, root, before }: Expectation,
   found: RenderedObject | undefined,
+  renames: ReadonlyMap<string, string>,
 ): string | undefined {
-  if (wanted === undefined) return found === undefined ? undefined : 'the build would still give it';
+  if (meant === undefined) return found === undefined ? undefined : 'the build would still give it';
   if (found === undefined) return 'the build would not give it';
-  if (wanted === 'anything') return undefined;
+  if (meant === 'anything') return undefined;
+  const own = before?.id.name;
+  // It names a generated object that gets another name in the same batch.
+  const others = new Map([...renames].filter(([name]) => name !== own));
+  const changed = renamed(meant, others);
+  const wanted = isObject(changed) ? changed : meant;
   const value =
     before !== undefined && before.id.name !== found.id.name
       ? withName(found.value, before.id.name)

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import { createRenderCache, type Render } from '../../../src/core/kustomize/index.ts';
 import { builtinResource, type Change, type Plan, plan } from '../../../src/core/plan/index.ts';
 import { Concealed, type Sealer } from '../../../src/core/sealed/index.ts';
-import { render, type Texts, treeOf } from './folders.ts';
+import { objectsOf, open, render, type Texts, treeOf } from './folders.ts';
 
 function counting(): Render & { builds: number } {
   return {
@@ -201,6 +201,41 @@ describe('many changes of what is there', () => {
     assert.equal(kustomize.builds, 2);
   });
 });
+
+describe('a generated ConfigMap and a workload that names it', () => {
+  const texts: Texts = {
+    'app/kustomization.yaml':
+      'namespace: shop\nresources: [web.yaml]\nconfigMapGenerator:\n  - name: settings\n    literals: [level=info]\n',
+    'app/web.yaml':
+      'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 1\n  template: {spec: {containers: [{name: c, image: "c:1", envFrom: [{configMapRef: {name: settings}}]}]}}\n',
+  };
+
+  it('are edited in one batch, although the name changes with the content', async () => {
+    const [web, settings] = [...(await builtBy(texts))];
+    assert.ok(web && settings);
+    const kustomize = counting();
+    const planned = await planOn(
+      texts,
+      [
+        upsert({ ...web, spec: { ...(web.spec as JsonObject), replicas: 3 } }, web),
+        upsert({ ...settings, data: { level: 'debug' } }, settings),
+      ],
+      kustomize,
+    );
+    assert.deepEqual(planned.refused, []);
+    assert.match(textAt(planned, 'app/kustomization.yaml'), /level=debug/);
+    assert.match(textAt(planned, 'app/web.yaml'), /replicas: 3/);
+    assert.match(textAt(planned, 'app/web.yaml'), /name: settings\}/);
+    assert.equal(kustomize.builds, 2);
+  });
+});
+
+async function builtBy(texts: Texts): Promise<JsonObject[]> {
+  return objectsOf(await open(texts, 'app'))
+    .values()
+    .toArray()
+    .sort((a, b) => (a.kind === 'Deployment' ? -1 : b.kind === 'Deployment' ? 1 : 0));
+}
 
 describe('sealed documents of a first adoption', () => {
   const sealedFiles: Texts = Object.fromEntries(

@@ -67,6 +67,7 @@ spec:
           env:
             - {name: A, value: "1"}
             - {name: B, value: two}
+          envFrom: [{configMapRef: {name: settings}}]
           resources: {limits: {memory: 64Mi}}
 `;
 }
