@@ -8,6 +8,7 @@ import { startWorld } from '../e2e/sidecar.ts';
 import { apiClient } from './api-client.ts';
 import type { Figure } from './measure.ts';
 import { asJson, asTable, machine } from './report.ts';
+import { gateScenario } from './scenarios/gate.ts';
 import { layersScenario } from './scenarios/layers.ts';
 import { memoryScenario } from './scenarios/memory.ts';
 import { mirrorScenario } from './scenarios/mirror.ts';
@@ -22,6 +23,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     mirrorScenario(bench, { objects: 10_000, snapshotRounds: { warmUps: 1, runs: 3 } }),
   processes: processesScenario,
   memory: memoryScenario,
+  gate: gateScenario,
 };
 /** Those that need no cluster. */
 const plain: Readonly<

@@ -51,9 +51,10 @@ export async function startBundled(world: World, options: SidecarOptions = {}): 
     ...(options.flags ?? []),
   ];
   const startedAt = performance.now();
+  const env = { ...process.env, ...imageEnvironment() };
   const program = await startProgram('node', args, {
     logFile: join(world.folder.path, 'bundled-sidecar.log'),
-    ...(options.path === undefined ? {} : { env: { ...process.env, PATH: options.path } }),
+    env: options.path === undefined ? env : { ...env, PATH: options.path },
   });
   if (options.waitReady !== false) {
     await ready(program, async () => (await answered(`http://127.0.0.1:${healthPort}/readyz`)) !== undefined);
@@ -76,6 +77,14 @@ export async function startBundled(world: World, options: SidecarOptions = {}): 
     },
     stop: () => program.kill('SIGTERM'),
   };
+}
+
+/** What the image sets for the allocator: memory is measured as users have it. */
+function imageEnvironment(): Record<string, string> {
+  const dockerfile = readFileSync(join(import.meta.dirname, '../../sidecar/Dockerfile'), 'utf8');
+  return Object.fromEntries(
+    [...dockerfile.matchAll(/\b(MALLOC_\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
+  );
 }
 
 /** Waits until nothing is decided that the remote lacks, and a little longer for what follows a push. */

@@ -47,6 +47,21 @@ export function ratioFigure(
   return { ...name, unit: 'ms', ...spreads, ratio, target: `<= ${most}x`, met: ratio <= most };
 }
 
+/** A figure about the slowest of a hundred: the floor's own times a factor, and some milliseconds more. */
+export function tailFigure(
+  name: { readonly scenario: string; readonly measure: string },
+  floor: readonly number[],
+  ours: readonly number[],
+  { most, plusMs }: { readonly most: number; readonly plusMs: number },
+): Figure {
+  const [least, slowest] = [quantile(floor, 0.99), quantile(ours, 0.99)];
+  return {
+    ...{ ...name, unit: 'ms', floor: spread([least]), ours: spread([slowest]), ratio: slowest / least },
+    target: `<= ${most}x + ${plusMs} ms`,
+    met: slowest <= most * least + plusMs,
+  };
+}
+
 /** A figure whose target is a number of its unit; a floor only shows how it stands. */
 export function absoluteFigure(
   name: { readonly scenario: string; readonly measure: string; readonly unit: Figure['unit'] },

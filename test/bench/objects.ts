@@ -83,6 +83,13 @@ export async function createRule(api: ApiClient, { namespace, name }: BenchTarge
   });
 }
 
+/** Asks for a new snapshot. */
+export async function requestResync(api: ApiClient, { namespace, name }: BenchTarget): Promise<void> {
+  const annotations = { 'reconcile.configbutler.ai/requestedAt': `${performance.now()}` };
+  const path = `/apis/${group}/namespaces/${namespace}/gittargets/${name}`;
+  await api.send('PATCH', path, { metadata: { annotations } });
+}
+
 /** Waits until its streams run. */
 export async function mirrored(api: ApiClient, { namespace, name }: BenchTarget): Promise<void> {
   await condition(api, namespace, name, 'StreamsRunning');

@@ -1,0 +1,230 @@
+/** Answers of the gate beside the lists that their freshness rests on, and an artifact through the door of Flux. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { controlCluster } from '../../../src/cli/control-cluster.ts';
+import { systemClock } from '../../../src/kube/clock.ts';
+import { installCrds } from '../../cluster/flux.ts';
+import { freePort } from '../../cluster/port.ts';
+import { tip } from '../../cluster/repository.ts';
+import { type ArtifactServer, fetchAndUnpack, serveArtifact } from '../artifact.ts';
+import { type BundledSidecar, quiet, startBundled } from '../bundled-sidecar.ts';
+import { floorGit } from '../floor-git.ts';
+import { absoluteFigure, type Figure, inTurns, ratioFigure, tailFigure } from '../measure.ts';
+import {
+  type BenchTarget,
+  configMapName,
+  createConfigMaps,
+  createRule,
+  createTarget,
+  filesAt,
+  mirrored,
+  patchConfigMap,
+  requestResync,
+} from '../objects.ts';
+import type { Bench } from './scenario.ts';
+
+const objects = 2_000;
+const many = 10_000;
+const questions = 200;
+const artifactBytes = 50 * 1024 * 1024;
+const token = 'measured';
+const deadlineMs = 60_000;
+
+interface Gate {
+  readonly sidecar: BundledSidecar;
+  readonly target: BenchTarget;
+  /** Asks once; the status and how long it took. */
+  ask(): Promise<{ readonly status: number; readonly ms: number }>;
+  /** The list that a fresh answer cannot do without. */
+  list(): Promise<number>;
+}
+
+export async function gateScenario(bench: Bench): Promise<Figure[]> {
+  const { world, api } = bench;
+  const [small, large] = [bench.fresh('small'), bench.fresh('large')];
+  bench.progress(`making ${objects} and ${many} ConfigMaps`);
+  await createConfigMaps(api, small, objects);
+  await createConfigMaps(api, large, many);
+  await installCrds(world.cluster);
+  const artifact = await serveArtifact(artifactBytes);
+  const [gateAddress, doorAddress] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
+  const tokenFile = join(world.folder.path, 'gate-token');
+  writeFileSync(tokenFile, token, { mode: 0o600 });
+  const sidecar = await startBundled(world, {
+    flags: [
+      ...['--gate-bind-address', gateAddress, '--gate-token-file', tokenFile],
+      ...['--artifact-bind-address', doorAddress, '--source-controller-url', artifact.url],
+    ],
+  });
+  const connected = controlCluster(world.cluster.kubeconfig, 'bench', systemClock);
+  if (!connected.ok) throw new Error(connected.message);
+  const { client } = connected;
+  try {
+    const target = await createTarget(world, api, small, bench.fresh('gated'));
+    await createRule(api, target);
+    await mirrored(api, target);
+    const big = await createTarget(world, api, large, bench.fresh('big'));
+    await createRule(api, big);
+    await mirrored(api, big);
+    await quiet(sidecar, 10_000);
+
+    let asked = 0;
+    const gate: Gate = {
+      ...{ sidecar, target },
+      async ask() {
+        const question = {
+          applier: 'argocd',
+          application: { namespace: small, name: `application-${asked++}` },
+          repoURL: world.git.url(`${target.name}.git`),
+          targetRevision: 'main',
+          revision: (await tip(target.bareDir, 'main')) ?? '',
+          path: '',
+          phase: 'render',
+          deadlineMs,
+        };
+        const since = performance.now();
+        const answer = await fetch(`http://${gateAddress}/v1/gate`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}` },
+          body: JSON.stringify(question),
+        });
+        await answer.text();
+        return { status: answer.status, ms: performance.now() - since };
+      },
+      async list() {
+        const since = performance.now();
+        const collection = { group: '', version: 'v1', resource: 'configmaps', namespace: small };
+        const listed = await client.listAll(collection, { metadataOnly: true });
+        if (listed.kind !== 'ok') throw new Error(listed.message);
+        return performance.now() - since;
+      },
+    };
+    return [
+      ...(await nothingPending(bench, gate)),
+      ...(await whileResyncing(bench, gate, big)),
+      await onePending(bench, gate),
+      await throughTheDoor(bench, { gate, artifact, doorAddress }),
+    ];
+  } finally {
+    await client.close();
+    await sidecar.stop();
+    await artifact.stop();
+  }
+}
+
+/** List and question take turns, so that both meet the same machine. */
+async function inQuestions(gate: Gate, more: (count: number) => boolean) {
+  const times = { lists: [] as number[], answers: [] as number[] };
+  while (more(times.answers.length)) {
+    times.lists.push(await gate.list());
+    const { status, ms } = await gate.ask();
+    if (status !== 200) throw new Error(`the gate answered ${status}, not 200, with nothing pending`);
+    times.answers.push(ms);
+  }
+  return times;
+}
+
+async function nothingPending(bench: Bench, gate: Gate): Promise<Figure[]> {
+  bench.progress(`asking ${questions} times with nothing pending`);
+  await inQuestions(gate, (count) => count < 10);
+  await gate.sidecar.metric('nodejs_eventloop_lag_p99_seconds');
+  const { lists, answers } = await inQuestions(gate, (count) => count < questions);
+  const [delay = 0] = await gate.sidecar.metric('nodejs_eventloop_lag_p99_seconds');
+  return [
+    tailFigure({ scenario: 'gate', measure: 'nothing pending, p99' }, lists, answers, tail),
+    absoluteFigure({ scenario: 'gate', measure: 'event loop p99', unit: 'ms' }, [delay * 1_000], 20),
+  ];
+}
+
+const tail = { most: 1.3, plusMs: 10 };
+
+async function whileResyncing(bench: Bench, gate: Gate, big: BenchTarget): Promise<Figure[]> {
+  bench.progress(`asking while ${many} objects are read again`);
+  const all = { lists: [] as number[], answers: [] as number[] };
+  const delays: number[] = [];
+  const snapshots = async () =>
+    (await gate.sidecar.metric('gitopsreverser_watch_replay_duration_seconds_count')).reduce(
+      (a, b) => a + b,
+      0,
+    );
+  while (all.answers.length < questions) {
+    const before = await snapshots();
+    await gate.sidecar.metric('nodejs_eventloop_lag_p99_seconds');
+    await requestResync(bench.api, big);
+    let goesOn = true;
+    const watching = (async () => {
+      while ((await snapshots()) === before) await pause(20);
+      goesOn = false;
+    })();
+    const { lists, answers } = await inQuestions(gate, () => goesOn);
+    await watching;
+    const [delay = 0] = await gate.sidecar.metric('nodejs_eventloop_lag_p99_seconds');
+    delays.push(delay * 1_000);
+    all.lists.push(...lists);
+    all.answers.push(...answers);
+  }
+  const scenario = `gate, ${many} objects resync`;
+  return [
+    tailFigure({ scenario, measure: 'nothing pending, p99' }, all.lists, all.answers, tail),
+    absoluteFigure({ scenario, measure: 'event loop p99', unit: 'ms' }, delays, 20),
+  ];
+}
+
+async function onePending(bench: Bench, gate: Gate): Promise<Figure> {
+  bench.progress('asking with one edit pending');
+  const { world, api, rounds } = bench;
+  const { target } = gate;
+  const path = `${target.path}/${target.namespace}/configmaps/${configMapName(0)}.yaml`;
+  const files = await filesAt(target.bareDir, 'main');
+  const content = files.find((file) => file.path === path)?.content ?? Buffer.alloc(1_000);
+  const floor = await floorGit(world.git, `${bench.fresh('floor')}.git`, { files });
+  const times = await inTurns(rounds, {
+    async ours(round) {
+      await quiet(gate.sidecar, 300);
+      await patchConfigMap(api, target.namespace, 0, `question ${round}`);
+      // With a window of 0s the edit is on its way already; the answer has to wait for it all the same.
+      const { status, ms } = await gate.ask();
+      if (status !== 409) throw new Error(`the gate answered ${status}, not 409, with an edit pending`);
+      return ms;
+    },
+    async floor(round) {
+      const edited = Buffer.concat([content, Buffer.from(`# ${round}\n`)]);
+      const prepared = floor.prepare([{ files: [{ path, content: edited }] }]);
+      const listed = await gate.list();
+      return listed + (await floor.publishPrepared(prepared, performance.now()));
+    },
+  });
+  await floor.stop();
+  return ratioFigure({ scenario: 'gate', measure: 'one edit pending' }, times.floor, times.ours, 1.3);
+}
+
+async function throughTheDoor(
+  { world, rounds, progress }: Bench,
+  { gate, artifact, doorAddress }: { gate: Gate; artifact: ArtifactServer; doorAddress: string },
+): Promise<Figure> {
+  progress('fetching an artifact of 50 MiB');
+  const { namespace, name, bareDir } = gate.target;
+  const path = `/gitrepository/${namespace}/${name}/artifact.tar.gz`;
+  const metadata = { name, namespace };
+  const apiVersion = 'source.toolkit.fluxcd.io/v1';
+  const spec = { url: world.git.url(`${name}.git`), interval: '1h', ref: { branch: 'main' } };
+  await world.apply([{ apiVersion, kind: 'GitRepository', metadata, spec }]);
+  const status = {
+    artifact: {
+      ...{ digest: artifact.digest, path: path.slice(1), url: `${artifact.url}${path}` },
+      lastUpdateTime: new Date().toISOString(),
+      revision: `main@sha1:${await tip(bareDir, 'main')}`,
+    },
+  };
+  const patch = JSON.stringify({ status });
+  await world.kubectl(
+    ...['patch', 'gitrepository', name, '-n', namespace, '--subresource=status', '--type=merge', '-p', patch],
+  );
+  const times = await inTurns(rounds, {
+    ours: () => fetchAndUnpack(`http://${doorAddress}${path}`, artifact.digest),
+    floor: () => fetchAndUnpack(`${artifact.url}${path}`, artifact.digest),
+  });
+  const measure = 'artifact of 50 MiB, fetched, checked, unpacked';
+  return ratioFigure({ scenario: 'gate', measure }, times.floor, times.ours, 1.25);
+}
