@@ -14,6 +14,7 @@ import { type PartName, part } from './parts.ts';
 import { freePort } from './port.ts';
 import { type Program, ready, startProgram } from './program.ts';
 import { type RunResult, run } from './run.ts';
+import { until } from './wait.ts';
 
 export interface FluxOptions {
   /** `host:port` that the guarded kustomize-controller fetches from. */
@@ -146,12 +147,12 @@ export async function startFlux(cluster: ControlPlane, options: FluxOptions = {}
 export async function installCrds(cluster: ControlPlane): Promise<void> {
   for (const module of modules) {
     const crds = join(fluxModule(module), 'config/crd/bases');
-    for (const args of [
-      ['apply', '--server-side', '-f', crds],
-      ['wait', '--for=condition=Established', '-f', crds, '--timeout=60s'],
-    ]) {
-      const { code, stderr } = await kubectl(cluster, args);
-      if (code !== 0) throw new Error(`the CRDs of ${module} cannot be installed: ${stderr}`);
-    }
+    const { code, stderr } = await kubectl(cluster, ['apply', '--server-side', '-f', crds]);
+    if (code !== 0) throw new Error(`the CRDs of ${module} cannot be installed: ${stderr}`);
+    // kubectl wait fails at once on a CRD that has no conditions yet, so it is asked again.
+    const wait = ['wait', '--for=condition=Established', '-f', crds, '--timeout=60s'];
+    await until(`the CRDs of ${module} are served`, async () => (await kubectl(cluster, wait)).code === 0, {
+      timeoutMs: 60_000,
+    });
   }
 }

@@ -104,7 +104,11 @@ export async function startWorld(options: { readonly git?: GitServerOptions } = 
   try {
     const crds = join(root, 'manifests/crds');
     await kubectl(cluster, ['apply', '--server-side', '-f', crds]).then(failed);
-    await kubectl(cluster, ['wait', '--for=condition=Established', '-f', crds, '--timeout=30s']).then(failed);
+    // kubectl wait fails at once on a CRD that has no conditions yet, so it is asked again.
+    const wait = ['wait', '--for=condition=Established', '-f', crds, '--timeout=30s'];
+    await until('our kinds are served', async () => (await kubectl(cluster, wait)).code === 0, {
+      timeoutMs: 60_000,
+    });
     await apply([kubeProvider]);
   } catch (error) {
     await Promise.all([cluster.stop(), git.stop()]);
