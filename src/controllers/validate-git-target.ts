@@ -77,9 +77,6 @@ export function configProblems({ path, placement, commit }: GitTargetSpec): stri
   return [
     ...(shape === undefined ? [] : [`path ${JSON.stringify(path)} ${shape}`]),
     ...validatePlacement(placementOf({ placement })),
-    ...(placement?.useKustomize
-      ? ['placement.useKustomize: kustomizations are not written yet; leave it out']
-      : []),
     ...(window ? ['commit.window.idleTimeout is longer than maxDuration'] : []),
     ...validateMessageTemplates({
       liveTemplate: commit.message?.liveTemplate,
@@ -89,9 +86,10 @@ export function configProblems({ path, placement, commit }: GitTargetSpec): stri
 }
 
 export function placementOf({ placement }: Pick<GitTargetSpec, 'placement'>): PlacementSpec {
-  const { byType, default: fallback } = placement ?? {};
+  const { byType, default: fallback, useKustomize } = placement ?? {};
   return {
     ...(byType === undefined ? {} : { byType }),
     ...(fallback === undefined ? {} : { default: fallback }),
+    ...(useKustomize === true ? { useKustomize } : {}),
   };
 }

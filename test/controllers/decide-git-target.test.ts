@@ -329,12 +329,6 @@ describe('the validation of a GitTarget', () => {
       /\{nope\}/,
     ],
     [
-      'a placement that is not there yet',
-      { spec: specOf({ placement: { useKustomize: true } }) },
-      'InvalidConfig',
-      /useKustomize/,
-    ],
-    [
       'a bad template',
       { spec: specOf({ commit: { message: { liveTemplate: '{{.Nope}}' } } }) },
       'InvalidConfig',

@@ -33,6 +33,7 @@ export { postBuildOf, substituteSources } from './post-build.ts';
 export { parentOf } from './reference.ts';
 export { type DeletePatch, deletePatchOf, restoreDeleted } from './remove.ts';
 export {
+  blobId,
   createRenderCache,
   type Render,
   type RenderCache,

@@ -18,6 +18,7 @@ import { createReader } from './reader.ts';
 import { decideDelete, decideSweep } from './remove.ts';
 import type { Change, Delete, Notice, ObjectOutcome, Plan, PlanOptions, Sweep, Upsert } from './types.ts';
 import { decideUpsert } from './upsert.ts';
+import { asNewFile, unlistable, withKustomization, withoutNew } from './use-kustomize.ts';
 
 const openedAtOnce = 4;
 /** Documents remembered when the caller brings no cache; enough for one plan of a large folder. */
@@ -30,7 +31,14 @@ const ownCacheLimit = 1_000_000;
 export async function plan(tree: Tree, changes: readonly Change[], options: PlanOptions): Promise<Plan> {
   const index = await indexFolder(tree, options.folder, options.cache ?? createIndexCache(ownCacheLimit));
   const overlay = await overlayOf(tree, index, options);
-  if (overlay === undefined) return await planDocuments(tree, index, changes, options);
+  if (overlay === undefined) {
+    const planned = await planDocuments(tree, index, changes, options);
+    const made = withKustomization(tree, index, planned, options);
+    if (made === undefined) return planned;
+    const missed = unlistable(index);
+    if (missed !== undefined) return withoutNew(planned, missed);
+    return asNewFile(await plan(made.tree, changes, options), made.path, planned);
+  }
   return await planOverlay(overlay, { tree, index, options }, changes, (own, some, given) =>
     planDocuments(tree, own, some, given),
   );
