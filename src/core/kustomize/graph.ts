@@ -4,10 +4,11 @@
  * Symbolic links are not followed: what lies behind one is missing. Nothing outside the repository is ever named.
  */
 import { baseName, compareText, isInside, type Tree, type TreeEntry } from '../folder/index.ts';
-import { type Decoded, decodeKustomization, type Reference } from './decode.ts';
+import { type Decoded, decodeKustomization, type Kustomization, type Reference } from './decode.ts';
 import { isRemote, parentOf, resolveReference } from './reference.ts';
 
-const fileNames = new Set(['kustomization.yaml', 'kustomization.yml', 'Kustomization']);
+const fileName = /(?:^|\/)(?:kustomization\.ya?ml|Kustomization)$/;
+const endings = ['ustomization.yaml', 'ustomization.yml', 'ustomization'];
 const maxFileBytes = 1024 * 1024;
 
 export interface KustomizeProblem {
@@ -64,11 +65,10 @@ export async function readGraph(
   const entries = tree.entries();
   if (known.size > maxDecoded) known.clear();
   const found = Map.groupBy(
-    entries.filter(({ path, mode }) => fileNames.has(baseName(path)) && isFile(mode)),
+    entries.filter(({ path, mode }) => isNamed(path) && isFile(mode)),
     ({ path }) => parentOf(path),
   );
-  const files = new Map(entries.filter(({ mode }) => isFile(mode)).map((entry) => [entry.path, entry]));
-  const nodes = new Map<string, KustomizeNode>();
+  const read: { readonly folder: string; readonly file: string; readonly decoded: Decoded }[] = [];
   for (const folder of [...found.keys()].sort(compareText)) {
     const [entry, ...others] = found.get(folder) ?? [];
     if (entry === undefined) continue;
@@ -78,9 +78,41 @@ export async function readGraph(
       twin === undefined
         ? decoded
         : { ok: false, message: `${baseName(twin.path)} stands beside it, and kustomize takes only one` };
-    nodes.set(folder, nodeOf(folder, entry.path, usable, files, found));
+    read.push({ folder, file: entry.path, decoded: usable });
   }
+  const files = present(
+    entries,
+    read.flatMap(({ folder, decoded }) => namedBy(folder, decoded)),
+  );
+  const nodes = new Map(
+    read.map(({ folder, file, decoded }) => [folder, nodeOf(folder, file, decoded, files, found)] as const),
+  );
   return connect(nodes, applied);
+}
+
+/** Asked of every file of the repository, so the cheap question comes first. */
+function isNamed(path: string): boolean {
+  return endings.some((ending) => path.endsWith(ending)) && fileName.test(path);
+}
+
+/** A repository has many more files than its kustomizations name. */
+function present(entries: readonly TreeEntry[], named: readonly string[]): ReadonlySet<string> {
+  const wanted = new Set(named);
+  if (wanted.size === 0) return wanted;
+  return new Set(entries.flatMap(({ path, mode }) => (wanted.has(path) && isFile(mode) ? [path] : [])));
+}
+
+function namedBy(folder: string, decoded: Decoded): string[] {
+  if (!decoded.ok) return [];
+  return referencesOf(decoded.kustomization).flatMap(({ text }) => resolveReference(folder, text) ?? []);
+}
+
+function referencesOf({ resources, components, patches, inputs }: Kustomization): Reference[] {
+  return [...resources, ...components, ...patchFiles(patches), ...inputs];
+}
+
+function patchFiles(patches: Kustomization['patches']): Reference[] {
+  return patches.flatMap(({ path, field }) => (path === undefined ? [] : [{ text: path, field }]));
 }
 
 export function isFile(mode: TreeEntry['mode']): boolean {
@@ -102,7 +134,7 @@ function nodeOf(
   folder: string,
   file: string,
   decoded: Decoded,
-  files: ReadonlyMap<string, TreeEntry>,
+  files: ReadonlySet<string>,
   kustomizations: ReadonlyMap<string, unknown>,
 ): KustomizeNode {
   const node = {
@@ -142,10 +174,7 @@ function nodeOf(
       node.files.push(path);
     } else problem('missing', `${reference.field} names ${reference.text}, which is not there`);
   }
-  const patches = kustomization.patches.flatMap(({ path, field }) =>
-    path === undefined ? [] : [{ text: path, field }],
-  );
-  for (const reference of [...patches, ...kustomization.inputs]) {
+  for (const reference of [...patchFiles(kustomization.patches), ...kustomization.inputs]) {
     const path = locate(reference);
     if (path === undefined) continue;
     if (files.has(path)) node.files.push(path);

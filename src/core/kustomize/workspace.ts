@@ -69,9 +69,19 @@ interface Shared {
 }
 
 export function openWorkspace(tree: Tree): Workspace {
-  const files = tree.entries().filter(({ mode }) => isFile(mode));
-  const entries = new Map(files.map((entry) => [entry.path, entry]));
-  const shared = { tree, entries, texts: new Map(), documents: new Map() };
+  let entries: ReadonlyMap<string, TreeEntry> | undefined;
+  const shared: Shared = {
+    tree,
+    // Most plans of a large repository never ask.
+    get entries() {
+      entries ??= new Map(
+        tree.entries().flatMap((entry) => (isFile(entry.mode) ? [[entry.path, entry] as const] : [])),
+      );
+      return entries;
+    },
+    texts: new Map(),
+    documents: new Map(),
+  };
   return workspace(shared, { edited: new Map(), waiting: new Map(), failed: false, defers: false });
 }
 
