@@ -342,7 +342,10 @@ export class BranchRun implements BranchActions {
     const tree = await this.#commits.treeAt(base.tip);
     for (const target of this.targets.values()) {
       if (this.#folders.get(target.key)?.commit === base.tip) continue;
-      this.#folders.set(target.key, await observeFolder(tree, target.spec.path, base.tip, this.cache));
+      this.#folders.set(
+        target.key,
+        await observeFolder(tree, target.spec.path, base.tip, this.cache, target.kustomize.decoded),
+      );
     }
     this.#options.changed();
   }

@@ -1,6 +1,6 @@
 /** What status says of a target's folder at a commit. */
 import { folderLayout, type IndexCache, indexFolder, type Tree } from '../core/folder/index.ts';
-import { kustomizeLayout } from '../core/kustomize/index.ts';
+import { type DecodedFiles, kustomizeLayout } from '../core/kustomize/index.ts';
 import type { TargetObservation } from './mirror-spec.ts';
 
 export async function observeFolder(
@@ -8,6 +8,7 @@ export async function observeFolder(
   folder: string,
   commit: string | null,
   cache: IndexCache,
+  decoded?: DecodedFiles,
 ): Promise<NonNullable<TargetObservation['folder']>> {
   const index = await indexFolder(tree, folder, cache);
   const layout = folderLayout(index);
@@ -16,6 +17,6 @@ export async function observeFolder(
     refusals: layout.kind === 'closed' ? layout.refusals : [],
     skipped: index.skipped,
     documents: [...index.documents.values()].reduce((sum, some) => sum + some.length, 0),
-    layout: await kustomizeLayout(tree, folder),
+    layout: await kustomizeLayout(tree, folder, decoded),
   };
 }
