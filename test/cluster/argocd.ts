@@ -9,6 +9,7 @@ import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { baseObjects } from './argocd-objects.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { served } from './crds.ts';
 import { temporaryFolder } from './folder.ts';
 import { gitEnvironment } from './git.ts';
 import { kubectl } from './kubectl.ts';
@@ -220,15 +221,7 @@ async function installArgocd(cluster: ControlPlane, config: Readonly<Record<stri
     if (code !== 0) throw new Error(`Argo CD cannot be installed: kubectl ${args.join(' ')}: ${stderr}`);
   };
   await must('apply', '--server-side', '-k', crds);
-  // kubectl fails on a CRD that has no conditions yet, so it is asked again.
-  await until(
-    'the CRDs of Argo CD are served',
-    async () => {
-      const args = ['wait', '--for=condition=Established', '--timeout=60s', ...crdNames];
-      return (await kubectl(cluster, args)).code === 0;
-    },
-    { timeoutMs: 60_000 },
-  );
+  await served(cluster, 'the CRDs of Argo CD', ...crdNames);
   await must('apply', '-f', '-');
 }
 

@@ -8,13 +8,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ControlPlane } from './control-plane.ts';
+import { served } from './crds.ts';
 import { temporaryFolder } from './folder.ts';
 import { kubectl } from './kubectl.ts';
 import { type PartName, part } from './parts.ts';
 import { freePort } from './port.ts';
 import { type Program, ready, startProgram } from './program.ts';
 import { type RunResult, run } from './run.ts';
-import { until } from './wait.ts';
 
 export interface FluxOptions {
   /** `host:port` that the guarded kustomize-controller fetches from. */
@@ -149,10 +149,6 @@ export async function installCrds(cluster: ControlPlane): Promise<void> {
     const crds = join(fluxModule(module), 'config/crd/bases');
     const { code, stderr } = await kubectl(cluster, ['apply', '--server-side', '-f', crds]);
     if (code !== 0) throw new Error(`the CRDs of ${module} cannot be installed: ${stderr}`);
-    // kubectl wait fails at once on a CRD that has no conditions yet, so it is asked again.
-    const wait = ['wait', '--for=condition=Established', '-f', crds, '--timeout=60s'];
-    await until(`the CRDs of ${module} are served`, async () => (await kubectl(cluster, wait)).code === 0, {
-      timeoutMs: 60_000,
-    });
+    await served(cluster, `the CRDs of ${module}`, '-f', crds);
   }
 }

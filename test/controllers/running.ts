@@ -10,6 +10,7 @@ import { createTransport, type HttpRequest, type Transport } from '../../src/kub
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { type ControlPlane, startControlPlane } from '../cluster/control-plane.ts';
+import { served } from '../cluster/crds.ts';
 import { type Folder, temporaryFolder } from '../cluster/folder.ts';
 import { kubectl } from '../cluster/kubectl.ts';
 import { until } from '../cluster/wait.ts';
@@ -200,7 +201,7 @@ export async function startRunning({ bare = false, flags = {} }: RunningOptions 
 export async function applyCrds(cluster: ControlPlane): Promise<void> {
   const { code, stderr } = await kubectl(cluster, ['apply', '-f', `${manifests}crds`]);
   if (code !== 0) throw new Error(stderr);
-  await kubectl(cluster, ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
+  await served(cluster, 'our kinds', 'crd', '--all');
 }
 
 function configFor(folder: Folder, flags: Readonly<Record<string, unknown>>) {

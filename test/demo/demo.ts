@@ -53,7 +53,9 @@ async function demo(): Promise<void> {
   });
   note(`git server: ${git.url('shop')}`);
   await cluster.kubectl(['apply', '--server-side', '-f', 'manifests/crds']);
-  await cluster.kubectl(['wait', '--for=condition=Established', '-f', 'manifests/crds', '--timeout=30s']);
+  const wait = ['wait', '--for=condition=Established', '-f', 'manifests/crds', '--timeout=30s'];
+  // kubectl fails at once on a CRD that has no conditions yet, so it is asked again.
+  await until('our kinds are served', async () => cluster?.kubectl(wait).then(Boolean, () => false));
   await cluster.kubectl(['create', 'namespace', namespace]);
   for (const [path, text] of Object.entries(files)) {
     if (path.endsWith('.yaml')) await cluster.kubectl(['apply', '-n', namespace, '-f', '-'], text);

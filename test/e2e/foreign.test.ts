@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { served } from '../cluster/crds.ts';
 import { commitTo, readFile, tip } from '../cluster/repository.ts';
 import { crdFolders } from '../core/schema/generate-crds.ts';
 import { deployment, events, flush, moved, movedSince, resync } from './shop.ts';
@@ -111,7 +112,7 @@ describe('a commit that no applier has applied yet', function () {
         `${kustomizations}/kustomize.toolkit.fluxcd.io_kustomizations.yaml`,
       ]) {
         await world.kubectl('apply', '--server-side', '-f', crd);
-        await world.kubectl('wait', '--for=condition=Established', '-f', crd, '--timeout=30s');
+        await served(world.cluster, 'the kinds of Flux', '-f', crd);
       }
       await world.apply([
         { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } },

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ControlPlane, startControlPlane } from '../cluster/control-plane.ts';
+import { served } from '../cluster/crds.ts';
 import { type Folder, temporaryFolder } from '../cluster/folder.ts';
 import { type GitServer, type GitServerOptions, startGitServer } from '../cluster/git-server.ts';
 import { kubectl } from '../cluster/kubectl.ts';
@@ -104,11 +105,7 @@ export async function startWorld(options: { readonly git?: GitServerOptions } = 
   try {
     const crds = join(root, 'manifests/crds');
     await kubectl(cluster, ['apply', '--server-side', '-f', crds]).then(failed);
-    // kubectl wait fails at once on a CRD that has no conditions yet, so it is asked again.
-    const wait = ['wait', '--for=condition=Established', '-f', crds, '--timeout=30s'];
-    await until('our kinds are served', async () => (await kubectl(cluster, wait)).code === 0, {
-      timeoutMs: 60_000,
-    });
+    await served(cluster, 'our kinds', '-f', crds);
     await apply([kubeProvider]);
   } catch (error) {
     await Promise.all([cluster.stop(), git.stop()]);
