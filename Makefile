@@ -33,8 +33,8 @@ generate: node_modules/.installed ## Write the generated files: CRDs and referen
 bench: build parts ## Measure, as ratios to a floor of the same run
 	@node test/bench/bench.ts
 
-soak: build parts ## Edit 200 times around applies of the real Flux (about 15 minutes)
-	@node test/soak/flux.ts 200
+soak: build parts ## Edit 200 times around applies of the real Flux and of the real Argo CD (about 40 minutes)
+	@node test/soak/flux.ts 200 && node test/soak/argocd.ts 200
 
 clean: ## Remove what was built here; the cached parts stay
 	rm -rf dist coverage node_modules
