@@ -74,6 +74,7 @@ class RunningMirror implements Mirror {
       render: createKustomize({ program: options.kustomize, scratch }),
       cache: createRenderCache(renderedObjects),
       decoded: new Map(),
+      opened: [],
     };
     this.#isSensitive = isSensitiveType(options.sensitiveResources);
     const { gitRefreshIntervalMs: idleMs } = options;

@@ -28,7 +28,13 @@ export {
   topmost,
 } from './graph.ts';
 export { imagePattern, parseImage, printImage } from './image.ts';
-export { type Found, type KustomizeOptions, type Overlay, openOverlay } from './overlay.ts';
+export {
+  type Found,
+  type KustomizeOptions,
+  type OpenedFolder,
+  type Overlay,
+  openOverlay,
+} from './overlay.ts';
 export { postBuildOf, substituteSources } from './post-build.ts';
 export { parentOf } from './reference.ts';
 export { type DeletePatch, deletePatchOf, restoreDeleted } from './remove.ts';

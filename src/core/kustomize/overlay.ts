@@ -3,7 +3,7 @@
  *
  * Opened once per plan. What a root gives is asked of the real kustomize; a root that does not build refuses its own objects only.
  */
-import { type FolderIndex, isInside, type Tree } from '../folder/index.ts';
+import { type FolderIndex, isInside, type Tree, type TreeEntry } from '../folder/index.ts';
 import type { ObjectId } from '../identity.ts';
 import { openBuilds, type RootBuild, type RootFailure } from './builds.ts';
 import type { DecodedFiles, KustomizeGraph, Reach } from './graph.ts';
@@ -25,6 +25,17 @@ export interface KustomizeOptions {
   readonly postBuild?: PostBuild;
   /** The folder itself is built by an applier, even where another kustomization loads it, too. */
   readonly isApplied?: boolean;
+  /** Kept between questions about single objects (`documentAt`): the folders opened last, newest first. */
+  readonly opened?: OpenedFolder[];
+}
+
+/** A folder at one commit, told by the very list of its files. */
+export interface OpenedFolder {
+  readonly entries: readonly TreeEntry[];
+  readonly isApplied: boolean;
+  readonly index: FolderIndex;
+  /** Undefined when no kustomization has to do with it. */
+  readonly overlay: Pick<Overlay, 'find' | 'scope'> | undefined;
 }
 
 export type Found =

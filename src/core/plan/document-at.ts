@@ -2,7 +2,7 @@
 import { type FolderIndex, findDocument, type IndexCache, indexFolder, type Tree } from '../folder/index.ts';
 import type { ObjectId } from '../identity.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { type KustomizeOptions, openOverlay } from '../kustomize/index.ts';
+import { type KustomizeOptions, type OpenedFolder, openOverlay } from '../kustomize/index.ts';
 import type { Sealer } from '../sealed/index.ts';
 import { asLive } from './namespace.ts';
 import { plainIndex } from './overlay-index.ts';
@@ -20,8 +20,7 @@ export async function documentAt(
   sealer?: Sealer,
   kustomize?: KustomizeOptions,
 ): Promise<JsonObject | undefined> {
-  const folderIndex = await indexFolder(tree, folder, cache);
-  const { built, index } = await lookInBuilds(tree, folderIndex, object, kustomize);
+  const { built, index } = lookInBuilds(await openFolder(tree, folder, cache, kustomize), object);
   if (built !== undefined) return asLive(built, object.id.namespace);
   const found = findDocument(index, object.id, object.namespaced);
   if (found.kind !== 'found') return undefined;
@@ -40,8 +39,7 @@ export async function hasDocument(
   cache: IndexCache,
   kustomize?: KustomizeOptions,
 ): Promise<boolean> {
-  const folderIndex = await indexFolder(tree, folder, cache);
-  const { built, index } = await lookInBuilds(tree, folderIndex, object, kustomize);
+  const { built, index } = lookInBuilds(await openFolder(tree, folder, cache, kustomize), object);
   return built !== undefined || findDocument(index, object.id, object.namespaced).kind !== 'none';
 }
 
@@ -51,14 +49,37 @@ interface Look {
   readonly index: FolderIndex;
 }
 
-async function lookInBuilds(
+/** Commits that are asked about object by object: what an applier may have applied. */
+const keptFolders = 4;
+
+async function openFolder(
   tree: Tree,
-  index: FolderIndex,
-  { id, namespaced }: { readonly id: ObjectId; readonly namespaced: boolean },
+  folder: string,
+  cache: IndexCache,
   kustomize: KustomizeOptions | undefined,
-): Promise<Look> {
+): Promise<OpenedFolder> {
+  const entries = tree.entries();
+  const isApplied = kustomize?.isApplied === true;
+  const known = kustomize?.opened?.find(
+    (one) => one.entries === entries && one.index.folder === folder && one.isApplied === isApplied,
+  );
+  if (known !== undefined) return known;
+  const index = await indexFolder(tree, folder, cache);
   const render = kustomize?.render;
   const overlay = render === undefined ? undefined : await openOverlay(tree, index, { ...kustomize, render });
+  const opened: OpenedFolder = { entries, isApplied, index, overlay };
+  // A build that failed may go through the next time.
+  if (overlay === undefined || overlay.failures.length === 0) {
+    kustomize?.opened?.unshift(opened);
+    kustomize?.opened?.splice(keptFolders);
+  }
+  return opened;
+}
+
+function lookInBuilds(
+  { index, overlay }: OpenedFolder,
+  { id, namespaced }: { readonly id: ObjectId; readonly namespaced: boolean },
+): Look {
   if (overlay === undefined) return { index };
   const found = overlay.find(id, namespaced);
   if (found.kind !== 'found') return { index: plainIndex(index, overlay.scope.graph) };

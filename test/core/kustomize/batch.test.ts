@@ -1,7 +1,9 @@
 /** Many changes at once: how often kustomize is asked, and that a bad one takes no other with it. */
 import assert from 'node:assert/strict';
+import { createIndexCache, type Tree } from '../../../src/core/folder/index.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { createRenderCache, type Render } from '../../../src/core/kustomize/index.ts';
+import { documentAt, hasDocument } from '../../../src/core/plan/document-at.ts';
 import { builtinResource, type Change, type Plan, plan } from '../../../src/core/plan/index.ts';
 import { Concealed, type Sealer } from '../../../src/core/sealed/index.ts';
 import { objectsOf, open, render, type Texts, treeOf } from './folders.ts';
@@ -288,5 +290,60 @@ describe('sealed documents of a first adoption', () => {
     const listed = Object.keys(sealedFiles).map((path) => `  - ${path.slice(4)}\n`);
     const overlay = { ...sealedFiles, 'app/kustomization.yaml': `resources:\n${listed.join('')}` };
     assert.deepEqual(await mostAtOnce(overlay), { most: 4, opened: 11 });
+  });
+});
+
+describe('single questions about a commit', () => {
+  const texts: Texts = {
+    'app/kustomization.yaml': `namespace: shop\nresources:\n${names(60)
+      .map((name) => `  - ${name}.yaml\n`)
+      .join('')}`,
+    ...Object.fromEntries(
+      names(60).map((name) => [
+        `app/${name}.yaml`,
+        `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\ndata:\n  a: x\n`,
+      ]),
+    ),
+  };
+  const id = (name: string) => ({
+    id: { group: '', kind: 'ConfigMap', namespace: 'shop', name },
+    namespaced: true,
+  });
+
+  it('open its folder once', async () => {
+    const tree = treeOf(texts);
+    let reads = 0;
+    const counted: Tree = {
+      entries: tree.entries,
+      read: async (path) => {
+        reads += 1;
+        return await tree.read(path);
+      },
+    };
+    const kustomize = { render: counting(), opened: [] };
+    const cache = createIndexCache(1_000);
+    for (const name of names(60)) {
+      const found = await documentAt(counted, 'app', id(name), cache, undefined, kustomize);
+      assert.deepEqual(found?.metadata, { name, namespace: 'shop' });
+      assert.equal(await hasDocument(counted, 'app', id(name), cache, kustomize), true);
+    }
+    assert.equal(kustomize.render.builds, 1);
+    // Each file for the index, and for the build; the kustomization to decode it, too.
+    assert.equal(reads, 2 * 60 + 2);
+  });
+
+  it('open another commit anew, and a folder that did not build again', async () => {
+    const kustomize = { render: counting(), opened: [] };
+    const cache = createIndexCache(1_000);
+    assert.ok(await documentAt(treeOf(texts), 'app', id('n1000'), cache, undefined, kustomize));
+    const { 'app/n1000.yaml': _gone, ...rest } = texts;
+    const without = treeOf({
+      ...rest,
+      'app/kustomization.yaml': (texts['app/kustomization.yaml'] ?? '').replace('  - n1000.yaml\n', ''),
+    });
+    assert.equal(await documentAt(without, 'app', id('n1000'), cache, undefined, kustomize), undefined);
+    const broken = treeOf(rest);
+    assert.equal(await documentAt(broken, 'app', id('n1001'), cache, undefined, kustomize), undefined);
+    assert.equal(kustomize.opened.length, 2);
   });
 });

@@ -202,6 +202,8 @@ function changesOf(
 ): Map<string, Change> {
   const own = [...before].filter(([key]) => key.startsWith(`${folder} `));
   const changes = new Map<string, Change>();
+  // An earlier commit may have deleted everything.
+  if (own.length === 0) return changes;
   for (const [at, { what, object, edit }] of wanted.entries()) {
     const [key, value] = own[object % own.length] ?? ['', {}];
     const known = changes.get(key);
