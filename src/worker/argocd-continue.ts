@@ -1,15 +1,40 @@
-/** What is done for a sync that has failed at its gate: Argo CD looks again, or the same sync is started at the tip. */
+/**
+ * What is done for a sync that has failed at its gate, or that wrote over newer edits: Argo CD looks again, or the same sync
+ * is started at the tip.
+ */
 import {
   type Application,
   operationAt,
+  readApplicationNow,
   requestRefresh,
   startOperation,
+  terminate,
 } from '../appliers/argocd-application.ts';
-import type { AfterSuperseded, SyncOperation } from '../core/apply/index.ts';
+import {
+  type AfterSuperseded,
+  afterSuperseded,
+  hasEnded,
+  type SyncOperation,
+  type SyncSource,
+} from '../core/apply/index.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { Asked } from './argocd-ask.ts';
+import type { Clock } from '../kube/clock.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Alarm } from './alarm.ts';
+import { type Asked, type Asking, ask, dropMarks, sinceAll } from './argocd-ask.ts';
 
-export interface Continuation {
+export interface Continuing extends Asking {
+  /** Of the control cluster. */
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const settleMs = 250;
+/** Hooks for failed syncs may take their time. */
+const failingMs = 1_800_000;
+
+interface Continuation {
   readonly application: Application;
   /** The one that failed. */
   readonly operation: SyncOperation;
@@ -19,11 +44,73 @@ export interface Continuation {
   readonly why?: string;
 }
 
+/** Lets the sync fail with our words, ends its retries, and goes on at the tip where that is ours to do. */
+export async function continueSync(
+  { client, clock, log }: Continuing,
+  alarm: Alarm,
+  continuation: Continuation,
+): Promise<void> {
+  const { namespace, name } = continuation.application;
+  const { operation } = continuation;
+  const limit = clock.now() + failingMs;
+  while (!alarm.isOff && clock.now() < limit) {
+    const read = await readApplicationNow(client, continuation.application);
+    if (read.kind === 'not-found') return;
+    if (read.kind === 'ok') {
+      const now = read.application.operation;
+      if (now === undefined || now.startedAt !== operation.startedAt || now.phase === 'Succeeded') return;
+      if (now.phase === 'Failed' && !read.application.busy) {
+        const problem = await goOn(client, read.application, continuation);
+        if (problem === undefined) return;
+        log.warn({ namespace, name, problem }, 'a sync could not be continued yet');
+      } else if (now.phase === 'Running' && hasEnded(now, operation)) {
+        // Its words are in the result by now; another attempt at this commit would end the same way.
+        const problem = await terminate(client, read.application);
+        if (problem !== undefined)
+          log.debug({ namespace, name, problem }, 'a sync could not be terminated yet');
+      }
+    }
+    // Rung when the Application changes. Whoever waits for the sync sees it fail unless it goes on at once.
+    await alarm.wait(settleMs);
+  }
+}
+
+/** The sync wrote over newer edits: once they are published, what it was asked for is done once more, at the tip. */
+export function repairSync(
+  options: Continuing,
+  {
+    application,
+    operation,
+    sources,
+  }: {
+    readonly application: Application;
+    readonly operation: SyncOperation;
+    readonly sources: readonly SyncSource[];
+  },
+): void {
+  const { client, log } = options;
+  const { namespace, name } = application;
+  const work = async () => {
+    const asked = await ask(options, application, sources);
+    dropMarks(asked);
+    if (asked.answer.decision !== 'superseded') return;
+    const after = afterSuperseded(operation, await sinceAll(asked));
+    const read = await readApplicationNow(client, application);
+    if (read.kind !== 'ok' || read.application.busy) return;
+    if (read.application.operation?.startedAt !== operation.startedAt) return;
+    const why = 'it wrote over live edits that were made while it ran; they are in Git now';
+    await goOn(client, read.application, { application, operation, asked, after, why });
+  };
+  work().catch((error: unknown) => {
+    log.error({ err: error, namespace, name }, 'repairing after a sync broke');
+  });
+}
+
 /**
  * @param application as it is now
  * @returns what went wrong
  */
-export async function goOn(
+async function goOn(
   client: KubeClient,
   application: Application,
   { asked, after, why = 'the commit it was asked for lacks live edits' }: Continuation,

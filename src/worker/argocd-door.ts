@@ -50,7 +50,7 @@ export class ArgocdDoor {
 
   /** Something may have opened: gates that are closed ask again soon. */
   lookAgain(): void {
-    for (const run of this.#runs.values()) run.alarm.ring();
+    for (const run of this.#runs.values()) run.mayOpen();
   }
 
   stop(): void {

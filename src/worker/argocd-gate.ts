@@ -6,12 +6,10 @@ import {
   type Application,
   type ApplicationName,
   readApplicationNow,
-  terminate,
 } from '../appliers/argocd-application.ts';
 import {
   afterSuperseded,
   type GateChecks,
-  hasEnded,
   type Standing,
   type SyncOperation,
   type SyncSource,
@@ -26,7 +24,7 @@ import type { Log } from '../telemetry/log.ts';
 import { Alarm } from './alarm.ts';
 import { type AnswerFacts, writeAnswer } from './argocd-answer.ts';
 import { type Asked, type Asking, ask, dropMarks, sinceAll } from './argocd-ask.ts';
-import { type Continuation, goOn } from './argocd-continue.ts';
+import { continueSync, repairSync } from './argocd-continue.ts';
 import type { ArgocdWindows } from './argocd-windows.ts';
 
 /** A SyncGate as it was seen. */
@@ -69,8 +67,6 @@ const closedLeastMs = 2_000;
 /** A sync that waits for a closed gate is let fail after this. */
 export const degradedAfterMs = 120_000;
 const settleMs = 250;
-/** Hooks for failed syncs may take their time. */
-const failingMs = 1_800_000;
 const refusedNamed = 10;
 /** An answer that does not arrive keeps the sync waiting. */
 const tellTries = 120;
@@ -104,6 +100,11 @@ export class GateRun {
     if (requested === this.#requested) return;
     this.#requested = requested;
     this.alarm.ring();
+  }
+
+  /** Something may have opened: a closed gate asks again soon. */
+  mayOpen(): void {
+    if (this.#closedAt !== undefined) this.alarm.ring();
   }
 
   /** The object was deleted: nobody reads an answer any more. */
@@ -186,7 +187,7 @@ export class GateRun {
       marks: (asked?.verdicts ?? []).flatMap(({ source, verdict: { mark } }) =>
         mark === undefined ? [] : [{ mark, revision: source.revision }],
       ),
-      collided: () => this.#repair(application, operation, asked?.sources ?? []),
+      collided: () => repairSync(this.#options, { application, operation, sources: asked?.sources ?? [] }),
     });
     const refused = answer.covered ? answer.refused : [];
     this.#tellRefused(application, refused);
@@ -220,7 +221,7 @@ export class GateRun {
     const after = afterSuperseded(operation, await sinceAll(asked));
     const message = supersededMessage(answer, after);
     await this.#tell({ phase: 'Superseded', message, tip: answer.tip, edits: answer.edits, refused });
-    await this.#continue({ application, operation, asked, after });
+    await continueSync(this.#options, this.alarm, { application, operation, asked, after });
     return 'done';
   }
 
@@ -264,7 +265,7 @@ export class GateRun {
       return { waitMs: Math.max(answer.retryAfterMs, closedMaxMs), leastMs: closedLeastMs };
     }
     if (answer.decision === 'open') {
-      await this.#continue({
+      await continueSync(this.#options, this.alarm, {
         application,
         operation,
         asked,
@@ -275,55 +276,8 @@ export class GateRun {
     }
     const after = afterSuperseded(operation, await sinceAll(asked));
     await this.#tell({ phase: 'Superseded', message: supersededMessage(answer, after), tip: answer.tip });
-    await this.#continue({ application, operation, asked, after });
+    await continueSync(this.#options, this.alarm, { application, operation, asked, after });
     return 'done';
-  }
-
-  /** Lets the sync fail with our words, ends its retries, and goes on at the tip where that is ours to do. */
-  async #continue(continuation: Continuation): Promise<void> {
-    const { client, clock, log } = this.#options;
-    const { application, operation } = continuation;
-    const limit = clock.now() + failingMs;
-    while (!this.alarm.isOff && clock.now() < limit) {
-      const read = await readApplicationNow(client, application);
-      if (read.kind === 'not-found') return;
-      if (read.kind === 'ok') {
-        const now = read.application.operation;
-        if (now === undefined || now.startedAt !== operation.startedAt || now.phase === 'Succeeded') return;
-        if (now.phase === 'Failed' && !read.application.busy) {
-          const problem = await goOn(client, read.application, continuation);
-          if (problem === undefined) return;
-          log.warn({ application: nameOf(application), problem }, 'a sync could not be continued yet');
-        } else if (now.phase === 'Running' && hasEnded(now, operation)) {
-          // Its words are in the result by now; another attempt at this commit would end the same way.
-          const problem = await terminate(client, read.application);
-          if (problem !== undefined)
-            log.debug({ application: nameOf(application), problem }, 'a sync could not be terminated yet');
-        }
-      }
-      await this.alarm.wait(settleMs);
-    }
-  }
-
-  /** The sync wrote over newer edits: once they are published, what it was asked for is done once more, at the tip. */
-  #repair(application: Application, operation: SyncOperation, sources: readonly SyncSource[]): void {
-    const work = async () => {
-      const asked = await ask(this.#options, application, sources);
-      dropMarks(asked);
-      if (asked.answer.decision !== 'superseded') return;
-      const after = afterSuperseded(operation, await sinceAll(asked));
-      const read = await readApplicationNow(this.#options.client, application);
-      if (read.kind !== 'ok' || read.application.busy) return;
-      if (read.application.operation?.startedAt !== operation.startedAt) return;
-      const why = 'it wrote over live edits that were made while it ran; they are in Git now';
-      await goOn(this.#options.client, read.application, { application, operation, asked, after, why });
-    };
-    work().catch((error: unknown) => {
-      this.#options.log.error(
-        { err: error, application: nameOf(application) },
-        'repairing after a sync broke',
-      );
-    });
   }
 
   async #tell(answer: AnswerFacts): Promise<void> {

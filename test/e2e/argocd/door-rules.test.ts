@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { application, untilApplication } from '../../cluster/argocd-objects.ts';
+import { startControlPlane } from '../../cluster/control-plane.ts';
+import { kubectl } from '../../cluster/kubectl.ts';
 import { commitTo, log, readFile, tip } from '../../cluster/repository.ts';
 import { until } from '../../cluster/wait.ts';
 import { condition, configMap, deployment, events, patience } from '../shop.ts';
 import { mirror } from '../sidecar.ts';
 import {
   type ArgocdWorld,
+  appCommand,
   ended,
   gateResult,
   gateSays,
@@ -156,8 +161,8 @@ data:
 `;
     await syncFolder(world, { name: 'unwritten', files: { ...files, 'apps/shop/merged.yaml': merged } });
     await world.kubectl('patch', 'configmap', 'merged', '-n', 'unwritten', '-p', '{"data":{"eur":"2"}}');
-    const { code, stdout } = await sync(world, 'unwritten');
-    assert.equal(code, 0, stdout);
+    await sync(world, 'unwritten');
+    await synced(world, 'unwritten');
     const { refused = [] } = await gateSays(world, 'unwritten', 'Open', /1 cannot be written/);
     assert.deepEqual(
       refused.map(({ object, fields }) => [object, fields]),
@@ -194,10 +199,10 @@ data:
     const { source, ...others } = spec;
     const sources = [{ repoURL: world.git.url('extra'), path: 'conf', targetRevision: 'main' }, source];
     await world.apply([{ ...rest, spec: { ...others, sources } }]);
-    assert.equal((await sync(world, 'many')).code, 0);
+    await sync(world, 'many');
+    await synced(world, 'many');
     await setRate('many', '4');
-    const { code, stdout } = await sync(world, 'many');
-    assert.equal(code, 0, stdout);
+    await sync(world, 'many');
     await untilApplication(world.cluster, 'many', 'is synced to the edit', ({ operation, status }) => {
       return operation === undefined && status?.operationState?.phase === 'Succeeded';
     });
@@ -216,8 +221,8 @@ data:
     await world.apply([
       application({ name: 'twin-b', repoURL: url, path: 'apps/shop', destination: 'twin-b' }),
     ]);
-    const both = await Promise.all([sync(world, 'twin'), sync(world, 'twin-b')]);
-    for (const { code, stdout } of both) assert.equal(code, 0, stdout);
+    await Promise.all([sync(world, 'twin'), sync(world, 'twin-b')]);
+    await Promise.all([synced(world, 'twin'), synced(world, 'twin-b')]);
     await gateSays(world, 'twin', 'Open');
     const text = await world.kubectl('get', 'syncgate', 'gitops-reverser', '-n', 'twin-b', '-o', 'json');
     assert.equal(JSON.parse(text).status.phase, 'Open');
@@ -226,15 +231,15 @@ data:
   it('each way past the gate is a condition of the GitTarget that names the Application and the way out', async () => {
     const bareDir = await syncFolder(world, { name: 'ways', files });
     await gated('ways', 'Succeeded', /argocd\/ways waits at the SyncGate/);
-    const cli = async (...args: string[]) => {
-      const { code, stderr, stdout } = await world.argocd.cli(...args);
+    const did = async (command: 'sync' | 'rollback', ...args: string[]) => {
+      const { code, stderr, stdout } = await appCommand(world, command, 'ways', ...args);
       assert.equal(code, 0, `${stderr}\n${stdout}`);
     };
-    await cli('app', 'sync', 'ways', '--resource', 'apps:Deployment:web', '--timeout', '100');
+    await did('sync', '--resource', 'apps:Deployment:web');
     await gated('ways', 'SelectiveSync', /Application argocd\/ways: .*sync the whole Application/);
-    await cli('app', 'sync', 'ways', '--strategy', 'apply', '--timeout', '100');
+    await did('sync', '--strategy', 'apply');
     await gated('ways', 'StrategyApply', /Application argocd\/ways: .*sync without --strategy apply/);
-    await cli('app', 'sync', 'ways', '--timeout', '100');
+    await did('sync');
     await gated('ways', 'Succeeded', /waits at the SyncGate/);
 
     const gate = syncGateFile.replace(
@@ -242,13 +247,13 @@ data:
       'hook-delete-policy: HookFailed',
     );
     await commitTo(bareDir, 'main', { 'apps/shop/gate.yaml': gate });
-    await cli('app', 'sync', 'ways', '--timeout', '100');
+    await did('sync');
     // Argo CD writes times in whole seconds.
     await sleep(2_100);
-    await cli('app', 'sync', 'ways', '--timeout', '100');
+    await did('sync');
     await gated('ways', 'HookReplaced', /Application argocd\/ways: .*BeforeHookCreation/);
 
-    await cli('app', 'rollback', 'ways', '0', '--timeout', '100');
+    await did('rollback', '0');
     await gated('ways', 'Rollback', /Application argocd\/ways: .*allow-revision/);
     await world.kubectl(
       ...['patch', 'application', 'ways', '-n', 'argocd', '--type=merge', '-p'],
@@ -260,7 +265,8 @@ data:
   it('a folder without a SyncGate, and a cluster out of sight, are named too', async () => {
     await mirror(world, { name: 'open', files });
     await world.apply([application({ name: 'open', repoURL: world.git.url('open'), path: 'apps/shop' })]);
-    assert.equal((await sync(world, 'open')).code, 0);
+    await sync(world, 'open');
+    await synced(world, 'open');
     await gated('open', 'NoSyncGate', /Application argocd\/open: .*gate init/);
     const away = JSON.parse(
       JSON.stringify(application({ name: 'away', repoURL: world.git.url('open'), path: 'apps' })),
@@ -272,6 +278,72 @@ data:
       'UnsupportedDestination',
       /Application argocd\/away: .*KubeProvider for that cluster/,
     );
+  });
+
+  it('an Application of another cluster is asked about where its gate is made', async () => {
+    const far = await startControlPlane();
+    try {
+      const there = async (...args: string[]) => {
+        const { code, stdout, stderr } = await kubectl(far, args);
+        assert.equal(code, 0, stderr);
+        return stdout;
+      };
+      await there('apply', '--server-side', '-f', join(import.meta.dirname, '../../../manifests/crds'));
+      await there('create', 'namespace', 'far');
+      const config = JSON.stringify({
+        bearerToken: far.token('admin'),
+        tlsClientConfig: { caData: readFileSync(far.caFile).toString('base64') },
+      });
+      const kubeconfig = JSON.parse(readFileSync(far.kubeconfig, 'utf8'));
+      const secret = (name: string, namespace: string, stringData: object, labels = {}) => ({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name, namespace, labels },
+        stringData,
+      });
+      const mark = { 'argocd.argoproj.io/secret-type': 'cluster' };
+      await world.apply([
+        secret('far', 'argocd', { name: 'far', server: far.url, config }, mark),
+        secret('far', 'default', { value: JSON.stringify(kubeconfig) }),
+        {
+          apiVersion: 'configbutler.ai/v1alpha3',
+          kind: 'KubeProvider',
+          metadata: { name: 'far' },
+          spec: {
+            kubeConfig: { secretRef: { name: 'far' } },
+            allowedGitTargets: [{ consumerNamespaces: { from: 'All' } }],
+            allowCrossNamespace: { appliers: true },
+          },
+        },
+      ]);
+      const gate = { 'apps/shop/gate.yaml': syncGateFile };
+      const bareDir = await mirror(world, {
+        name: 'far',
+        files: { ...gate, ...files },
+        spec: {
+          kubeProviderRef: { name: 'far' },
+          commit: { window: { idleTimeout: '30s', maxDuration: '1m' } },
+        },
+      });
+      const one = JSON.parse(
+        JSON.stringify(application({ name: 'far', repoURL: world.git.url('far'), path: 'apps/shop' })),
+      );
+      one.spec.destination.server = far.url;
+      await world.apply([one]);
+      await sync(world, 'far');
+      await synced(world, 'far');
+      await gated('far', 'Succeeded', /argocd\/far waits/);
+      await there('scale', 'deployment', 'web', '-n', 'far', '--replicas=6');
+      await sync(world, 'far');
+      await synced(world, 'far', await tip(bareDir, 'main'));
+      assert.equal(
+        await there('get', 'deployment', 'web', '-n', 'far', '-o', 'jsonpath={.spec.replicas}'),
+        '6',
+      );
+      assert.match(await inGit(bareDir, 'web.yaml'), /replicas: 6/);
+    } finally {
+      await far.stop();
+    }
   });
 
   it('a gate that stays closed for two minutes lets the sync fail with our words, and the sync is asked for once more when it opens', async () => {

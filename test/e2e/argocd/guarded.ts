@@ -1,6 +1,7 @@
 /** A sidecar beside the real Argo CD, and folders that both of them work on. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { argocdConfig } from '../../../src/api/lua.ts';
 import { type Argocd, startArgocd } from '../../cluster/argocd.ts';
 import {
@@ -9,6 +10,7 @@ import {
   readApplication,
   untilApplication,
 } from '../../cluster/argocd-objects.ts';
+import type { RunResult } from '../../cluster/run.ts';
 import { until } from '../../cluster/wait.ts';
 import { mirror, type Sidecar, startWorld, type World } from '../sidecar.ts';
 
@@ -104,8 +106,7 @@ export async function syncFolder(world: ArgocdWorld, folder: SyncedFolder): Prom
     application({ name, repoURL: world.git.url(name), path: 'apps/shop', ...(syncPolicy && { syncPolicy }) }),
   ]);
   if (syncPolicy === undefined) {
-    const { code, stdout, stderr } = await sync(world, name);
-    if (code !== 0) throw new Error(`the first sync of ${name} failed: ${stderr}\n${stdout}`);
+    await sync(world, name);
   }
   await synced(world, name);
   return bareDir;
@@ -122,8 +123,41 @@ async function unmirrored(
 }
 
 /** `argocd app sync` by hand, which waits for the end. */
-export function sync(world: ArgocdWorld, name: string, ...args: string[]) {
-  return world.argocd.cli('app', 'sync', name, '--timeout', '110', ...args);
+export function sync(world: ArgocdWorld, name: string, ...args: string[]): Promise<RunResult> {
+  return appCommand(world, 'sync', name, ...args);
+}
+
+/**
+ * `argocd app COMMAND` that waits for the end of a sync. Argo CD sometimes leaves out the comparison that it waits for, with
+ * and without us; then somebody presses Refresh.
+ */
+export async function appCommand(
+  world: ArgocdWorld,
+  command: 'sync' | 'rollback',
+  name: string,
+  ...args: string[]
+): Promise<RunResult> {
+  let running = true;
+  const pressing = (async () => {
+    while (running) {
+      await sleep(3_000);
+      const { status = {} } = JSON.parse(
+        await world.kubectl('get', 'application', name, '-n', 'argocd', '-o', 'json'),
+      );
+      const { finishedAt } = status.operationState ?? {};
+      if (running && finishedAt !== undefined && !(status.reconciledAt >= finishedAt))
+        await world.kubectl(
+          ...['annotate', 'application', name, '-n', 'argocd', '--overwrite'],
+          'argocd.argoproj.io/refresh=normal',
+        );
+    }
+  })().catch(() => undefined);
+  try {
+    return await world.argocd.cli('app', command, name, ...args, '--timeout', '110');
+  } finally {
+    running = false;
+    await pressing;
+  }
 }
 
 /** Waits until the newest sync has succeeded, of a commit if one is given. */
