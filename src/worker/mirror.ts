@@ -22,6 +22,7 @@ import { Journal, privateFile } from './journal.ts';
 import { branchKeyOf, isAnother, notRunning, planningOf } from './mirror-changes.ts';
 import type { MirrorOptions } from './mirror-options.ts';
 import type { FlushReport, Mirror, MirrorEvent, MirrorSpec, TargetObservation } from './mirror-spec.ts';
+import { regularly } from './regularly.ts';
 import { Repositories } from './repositories.ts';
 import { TargetRun } from './target-run.ts';
 import { prepareSealers, type SealerFor } from './target-sealer.ts';
@@ -79,11 +80,11 @@ class RunningMirror implements Mirror {
     this.#isSensitive = isSensitiveType(options.sensitiveResources);
     const { gitRefreshIntervalMs: idleMs } = options;
     const cancels = [
-      this.#regularly(idleMs, async () => {
+      regularly(options, idleMs, async () => {
         await this.#refresh(() => true);
         await this.#repositories.maintain();
       }),
-      this.#regularly(Math.min(idleMs, waitingRefreshMs), () => this.#refresh((one) => one.waitsForGit)),
+      regularly(options, Math.min(idleMs, waitingRefreshMs), () => this.#refresh((one) => one.waitsForGit)),
     ];
     this.#cancelRefresh = () => {
       for (const cancel of cancels) cancel();
@@ -160,7 +161,8 @@ class RunningMirror implements Mirror {
   async stop(deadlineAt: number): Promise<number> {
     this.#stopped = true;
     this.#cancelRefresh();
-    await Promise.all(this.#work.values());
+    // A target that is being taken away may wait for a remote that hangs.
+    await this.#within(deadlineAt, Promise.all(this.#work.values()));
     // Streams first: what they still hand over belongs to the last flush.
     await Promise.all(
       [...this.#running.values()].map(({ target, branch, streams }) =>
@@ -172,6 +174,14 @@ class RunningMirror implements Mirror {
     );
     await this.#repositories.close();
     return unpublished.reduce((sum, count) => sum + count, 0);
+  }
+
+  async #within(deadlineAt: number, work: Promise<unknown>): Promise<void> {
+    const { clock } = this.#options;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.after(Math.max(0, deadlineAt - clock.now()), resolve);
+    await Promise.race([work, late]);
+    cancel();
   }
 
   /** One change of a target at a time; the newest wish wins. */
@@ -371,22 +381,6 @@ class RunningMirror implements Mirror {
 
   #refresh(wanted: (branch: BranchRun) => boolean): Promise<unknown> {
     return Promise.all([...this.#branches.values()].filter(wanted).map((branch) => branch.refresh()));
-  }
-
-  #regularly(intervalMs: number, look: () => Promise<unknown>): () => void {
-    const { clock, log } = this.#options;
-    if (intervalMs === 0) return () => undefined;
-    let cancel: () => void = () => undefined;
-    const again = () => {
-      cancel = clock.after(intervalMs, () => {
-        look().catch((error: unknown) =>
-          log.error({ err: error }, 'could not look at a remote, or keep its copy in shape'),
-        );
-        again();
-      });
-    };
-    again();
-    return () => cancel();
   }
 
   #factsOf({ cluster }: MirrorSpec): ClusterFacts {

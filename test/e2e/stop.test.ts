@@ -68,6 +68,23 @@ describe('the end of the process', function () {
     assert.equal(await sidecar.kill('SIGTERM'), 0);
   });
 
+  it('nor does a target that was taken away just before', async () => {
+    const name = 'leaving';
+    const sidecar = await world.start(['--shutdown-timeout', '3s']);
+    await shop(name, '30m');
+    await edit(sidecar, name, '2');
+    world.git.setFault('hang');
+    world.git.clearRequests();
+    await world.kubectl('delete', 'gittarget', name, '-n', name);
+    const pushing = () => world.git.requests.some(({ path }) => path.includes(name));
+    await until('its last edit is being pushed', async () => pushing(), patience);
+    const startedAt = performance.now();
+    assert.equal(await sidecar.kill('SIGTERM'), 0);
+    const took = performance.now() - startedAt;
+    world.git.setFault(undefined);
+    assert.ok(took < 16_000, `it took ${took} ms`);
+  });
+
   it('of two processes one writes; the other takes over when it is frozen or killed, and a thawed one stops', async () => {
     const name = 'two';
     const start = (identity: string) =>
