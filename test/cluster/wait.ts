@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
 export interface UntilOptions {
+  /** A minute by default: what passes never waits that long, and a busy machine may need it. */
   readonly timeoutMs?: number;
   readonly intervalMs?: number;
 }
@@ -11,7 +12,7 @@ export interface UntilOptions {
 export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
-  { timeoutMs = 15_000, intervalMs = 50 }: UntilOptions = {},
+  { timeoutMs = 60_000, intervalMs = 50 }: UntilOptions = {},
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs;
   let last: unknown;
