@@ -1,9 +1,10 @@
 /** Edits of an overlay land in the layer that says the value, through the running process and the real kustomize. */
 import assert from 'node:assert/strict';
 import { part } from '../cluster/parts.ts';
-import { diff, readFile, tip } from '../cluster/repository.ts';
+import { diff, log, readFile, tip } from '../cluster/repository.ts';
 import { runOk } from '../cluster/run.ts';
 import { until } from '../cluster/wait.ts';
+import { flush } from './shop.ts';
 import { mirror, startWorld, type World } from './sidecar.ts';
 
 const base = `apiVersion: apps/v1
@@ -88,5 +89,37 @@ describe('an overlay', function () {
     const built = await runOk(part('kustomize'), ['build', `${folder}/apps/prod`]);
     assert.match(built, /replicas: 3/);
     assert.match(built, /web:1\.1/);
+  });
+
+  it('takes hundreds of new objects at once, and lists each of them', async () => {
+    const many = await mirror(world, {
+      name: 'many',
+      path: 'apps/prod',
+      files: {
+        'apps/base/deployment.yaml': base,
+        'apps/base/kustomization.yaml': 'resources:\n  - deployment.yaml\n',
+        'apps/prod/kustomization.yaml': overlay.replace('namespace: overlay', 'namespace: many'),
+      },
+      spec: { commit: { window: { idleTimeout: '30s', maxDuration: '1m' } } },
+    });
+    const names = Array.from({ length: 300 }, (_, at) => `settings-${1000 + at}`);
+    await world.apply(
+      names.map((name) => ({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name, namespace: 'many' },
+        data: { level: 'info' },
+      })),
+    );
+    await flush(world, 'many');
+    const listed = (await readFile(many, 'main', 'apps/prod/kustomization.yaml')) ?? '';
+    for (const name of names)
+      assert.ok(listed.includes(`- ${name}.yaml\n`) || listed.includes(`- ./${name}.yaml\n`), name);
+    const commits = await log(many, 'main');
+    assert.ok(commits.length <= 10, `${commits.length} commits`);
+    const folder = `${world.folder.path}/many`;
+    await runOk('git', ['clone', '--quiet', many, folder]);
+    const built = await runOk(part('kustomize'), ['build', `${folder}/apps/prod`]);
+    assert.equal(built.match(/^kind: ConfigMap$/gm)?.length, 300);
   });
 });
