@@ -38,8 +38,6 @@ export interface Application extends ApplicationName {
   readonly operation: SyncOperation | undefined;
   /** As it was asked for. */
   readonly asked: JsonObject;
-  /** Argo CD has compared the Application with Git since its newest operation ended. */
-  readonly compared: boolean;
   /** The newest operation was started by us. */
   readonly startedByUs: boolean;
   readonly lastSync: Omit<LastSync, 'oldGate'> | undefined;
@@ -169,15 +167,9 @@ export function applicationOf(object: JsonObject): Application {
     busy: isObject(object.operation),
     operation: operationOf(object),
     asked: isObject(asked) ? asked : {},
-    compared: wasCompared(object),
     startedByUs: isOurs(asked),
     lastSync: lastSyncOf(object),
   };
-}
-
-function wasCompared(object: JsonObject): boolean {
-  const finished = Date.parse(textAt(object, 'status', 'operationState', 'finishedAt') ?? '');
-  return Date.parse(textAt(object, 'status', 'reconciledAt') ?? '') >= finished;
 }
 
 function isOurs(asked: Json | undefined): boolean {

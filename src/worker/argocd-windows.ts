@@ -95,13 +95,10 @@ export class ArgocdWindows {
       log.info({ namespace, name, withheld }, 'a sync wrote over newer edits; they are in Git');
   }
 
-  /** Whoever waits for a sync that we started waits for the comparison after it, which Argo CD may leave out. */
-  async #compareAgain(application: Application, { startedAt }: SyncOperation): Promise<void> {
-    if (!application.startedByUs) return;
-    const read = await readApplicationNow(this.#options.client, application);
-    if (read.kind !== 'ok' || read.application.compared) return;
-    if (read.application.operation?.startedAt === startedAt)
-      await requestRefresh(this.#options.client, application);
+  /** `argocd app sync` does not always hear of the end of what it waits for; a comparison lets it look again. */
+  async #compareAgain(application: Application, operation: SyncOperation): Promise<void> {
+    if (!application.startedByUs || !(await this.#hasEnded(application, operation))) return;
+    await requestRefresh(this.#options.client, application);
   }
 
   async #hasEnded(application: Application, operation: SyncOperation): Promise<boolean> {

@@ -128,8 +128,8 @@ export function sync(world: ArgocdWorld, name: string, ...args: string[]): Promi
 }
 
 /**
- * `argocd app COMMAND` that waits for the end of a sync. Argo CD sometimes leaves out the comparison that it waits for, with
- * and without us; then somebody presses Refresh.
+ * `argocd app COMMAND` that waits for the end of a sync. Sometimes it does not hear of that end, with and without us; then
+ * somebody presses Refresh.
  */
 export async function appCommand(
   world: ArgocdWorld,
@@ -139,13 +139,14 @@ export async function appCommand(
 ): Promise<RunResult> {
   let running = true;
   const pressing = (async () => {
+    let idle = 0;
     while (running) {
-      await sleep(3_000);
-      const { status = {} } = JSON.parse(
+      await sleep(2_000);
+      const { operation, status = {} } = JSON.parse(
         await world.kubectl('get', 'application', name, '-n', 'argocd', '-o', 'json'),
       );
-      const { finishedAt } = status.operationState ?? {};
-      if (running && finishedAt !== undefined && !(status.reconciledAt >= finishedAt))
+      idle = operation === undefined && status.operationState?.finishedAt !== undefined ? idle + 1 : 0;
+      if (running && idle > 1)
         await world.kubectl(
           ...['annotate', 'application', name, '-n', 'argocd', '--overwrite'],
           'argocd.argoproj.io/refresh=normal',
