@@ -278,6 +278,37 @@ export const gitTargetConditions = {
       HookReplaced: needs(author, 'The SyncGate was not made anew for the newest sync.'),
     },
   },
+  SourcesGated: {
+    meaning:
+      'All that Flux applies of the folder passes the door. Absent where no Kustomization reads the branch; not part of Ready.',
+    reasons: {
+      Succeeded: holds('It does, as far as it can be seen.'),
+      NotAdmitted: needs(
+        operator,
+        'A GitRepository of another namespace is not held back; allow it in the KubeProvider.',
+      ),
+      DoorOpen: needs(operator, 'The annotation configbutler.ai/door: open lets every apply pass.'),
+      NotThroughDoor: needs(
+        operator,
+        'A Kustomization fetched its source elsewhere; its kustomize-controller must fetch through the door.',
+      ),
+      ExternalArtifact: needs(
+        operator,
+        'An ExternalArtifact carries the content of a GitRepository past the door.',
+      ),
+      Included: needs(operator, 'Another GitRepository includes the content of one that is guarded.'),
+    },
+  },
+  CommitsTrusted: {
+    meaning:
+      'The GitRepositories of the branch that verify commits trust the key that signs ours. Absent where none verifies; not part of Ready.',
+    reasons: {
+      Succeeded: holds('They do.'),
+      NotSigned: needs(operator, 'Flux takes signed commits only, and the GitProvider signs none.'),
+      KeyNotTrusted: needs(operator, 'Flux does not trust the signing key of the GitProvider.'),
+      TrustUnknown: waits('The keys were not read yet, or cannot be read.', 'Unknown'),
+    },
+  },
   LayoutResolved: {
     meaning: 'How new documents join the folder is known.',
     reasons: {

@@ -12,6 +12,17 @@ export const gitRepositories = {
   resource: 'gitrepositories',
 } as const;
 
+export const externalArtifacts = {
+  group: 'source.toolkit.fluxcd.io',
+  version: 'v1',
+  resource: 'externalartifacts',
+} as const;
+export const artifactGenerators = {
+  group: 'source.extensions.fluxcd.io',
+  version: 'v1beta1',
+  resource: 'artifactgenerators',
+} as const;
+
 /** A text that is not empty. */
 export function textAt(object: JsonObject, ...path: string[]): string | undefined {
   const value: Json | undefined = valueAt(object, path);

@@ -59,6 +59,7 @@ export function openDoors(parts: DoorParts): Doors {
     log,
     ready: () => controllers.ready(),
     record: (event) => events.record(event),
+    passed: (source, commit) => controllers.artifactPassed(source, commit),
   });
   const argocd = new ArgocdDoor({ client: kube, desk, clock, log, record: (event) => events.record(event) });
   controllers.attach(argocd);

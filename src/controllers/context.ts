@@ -10,6 +10,7 @@ import type { ArgocdView } from './argocd-view.ts';
 import type { Clusters } from './clusters.ts';
 import type { EncryptionReads } from './encryption.ts';
 import type { Flushes } from './flushes.ts';
+import type { FluxView } from './flux-view.ts';
 import type { KindName } from './objects.ts';
 import type { ProviderChecks } from './provider-checks.ts';
 import type { Store } from './store.ts';
@@ -30,6 +31,7 @@ export interface Context {
   readonly flushes: Flushes;
   readonly encryption: EncryptionReads;
   readonly argocd: Pick<ArgocdView, 'finding'>;
+  readonly flux: Pick<FluxView, 'finding' | 'trust'>;
   readonly events: EventRecorder;
   readonly memory: Memory;
   /** Has an object looked at again. */

@@ -10,8 +10,10 @@ import { describeObject } from '../core/identity.ts';
 import type { Refusal, RefusalReason } from '../core/refusal.ts';
 import type { TargetObservation, WatchedCollection } from '../worker/mirror-spec.ts';
 import type { GateFinding } from './applications.ts';
+import type { TrustFinding } from './commit-trust.ts';
 import { failureMessage, failureReason, haltMessage } from './decide-git-branch.ts';
 import type { SealingState } from './encryption.ts';
+import type { RouteFinding } from './flux-routes.ts';
 import { contributor, type Decision, type Gate, gatesOf, holds } from './gates.ts';
 import type { Reachability } from './reachability.ts';
 import { streamsFinding } from './streams.ts';
@@ -34,6 +36,10 @@ export interface TargetFacts {
   readonly observation: TargetObservation | undefined;
   /** Whether the Applications of Argo CD that apply the folder wait at their gates; undefined when there are none. */
   readonly gated: GateFinding | undefined;
+  /** Whether all that Flux applies of the folder passes the door; undefined when it applies nothing. */
+  readonly routed: RouteFinding | undefined;
+  /** Whether Flux takes our commits; undefined when it verifies none. */
+  readonly trusted: TrustFinding | undefined;
   readonly before: readonly Condition[];
 }
 
@@ -83,9 +89,16 @@ export function decideGitTarget(facts: TargetFacts): Decision {
     ...(layout === undefined ? [] : [layout]),
   ];
   const contributors = [convergedAs(facts), ...gates.slice(2).map(contributor), ...branchContributors(facts)];
-  if (facts.gated === undefined) return { gates, contributors };
-  const { reason, message } = facts.gated;
-  return { gates: [...gates, gate('ApplicationsGated', reason, message)], contributors };
+  return { gates: [...gates, ...besideReady(facts)], contributors };
+}
+
+/** What is said of the appliers; it does not keep the target from working. */
+function besideReady({ gated, routed, trusted }: TargetFacts): Gate[] {
+  return [
+    ...(gated === undefined ? [] : [gate('ApplicationsGated', gated.reason, gated.message)]),
+    ...(routed === undefined ? [] : [gate('SourcesGated', routed.reason, routed.message)]),
+    ...(trusted === undefined ? [] : [gate('CommitsTrusted', trusted.reason, trusted.message)]),
+  ];
 }
 
 /** The reason under which a target without any trouble is Ready. */

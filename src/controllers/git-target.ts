@@ -46,6 +46,7 @@ export async function reconcileGitTarget(context: Context, key: string): Promise
   // Whoever waits for the flush reads the branch next.
   if (flushed?.report !== undefined) await refreshBranch(context, view);
 
+  const signs = view.settings === undefined ? undefined : { publicKey: view.settings.signer?.publicKey };
   const decision = decideGitTarget({
     spec: target.spec,
     branch: view.branch,
@@ -63,6 +64,8 @@ export async function reconcileGitTarget(context: Context, key: string): Promise
     running,
     observation,
     gated: context.argocd.finding(key, view.provider?.spec.url),
+    routed: context.flux.finding(key, view.provider?.spec.url),
+    trusted: await context.flux.trust(key, view.provider?.spec.url, signs),
     before: target.status?.conditions ?? [],
   });
   const status = statusOf(context, { view, decision, observation, collections, flushed });

@@ -3,6 +3,7 @@
  * Everything they know is the API server's and the workers' word; a restart loses nothing. Started by main once this replica leads;
  * only one set may run at a time.
  */
+import type { FluxName } from '../appliers/flux-source.ts';
 import type { Config } from '../config.ts';
 import type { FollowPolicy } from '../core/catalog/index.ts';
 import { isSensitiveType } from '../core/sealed/index.ts';
@@ -29,6 +30,7 @@ import {
 } from './dependents.ts';
 import { EncryptionReads } from './encryption.ts';
 import { Flushes } from './flushes.ts';
+import { FluxView } from './flux-view.ts';
 import { gateTargets } from './gate-targets.ts';
 import { reconcileGitBranch } from './git-branch.ts';
 import { reconcileGitProvider } from './git-provider.ts';
@@ -63,6 +65,8 @@ export interface Controllers {
   gateTargets(repository: string): readonly CoveredTarget[] | undefined;
   /** Hands the SyncGates and the changes of Applications to the door of Argo CD. */
   attach(door: GateDoor): void;
+  /** The door of Flux has let an artifact of a GitRepository through. */
+  artifactPassed(source: FluxName, commit: string): void;
   /** Ends all work. The workers go on with what they have until they are stopped themselves. */
   stop(): Promise<void>;
 }
@@ -142,6 +146,7 @@ export function startControllers(options: ControllersOptions): Controllers {
       clusters.refreshLocal();
       store.retryBlocked();
       argocd.retryBlocked();
+      flux.retryBlocked();
     },
   });
   const argocd = new ArgocdView({
@@ -153,6 +158,15 @@ export function startControllers(options: ControllersOptions): Controllers {
     targets: (repository) => (complete ? gateTargets(context, repository) : undefined),
     onTargets(keys) {
       for (const key of keys) enqueue('GitTarget', key, observationDelayMs);
+    },
+  });
+  const flux = new FluxView({
+    client: kube,
+    clock,
+    log,
+    targets: (repository) => (complete ? gateTargets(context, repository) : undefined),
+    onTargets(keys) {
+      for (const key of keys) enqueue('GitTarget', key);
     },
   });
   const context: Context = {
@@ -169,6 +183,7 @@ export function startControllers(options: ControllersOptions): Controllers {
     flushes,
     encryption,
     argocd,
+    flux,
     events,
     memory: { applied: new Map(), resolved: new Map(), sampledAt: new Map(), losers: undefined },
     enqueue,
@@ -185,16 +200,19 @@ export function startControllers(options: ControllersOptions): Controllers {
   store.start();
   crds.start();
   argocd.start();
+  // Without the door nothing of Flux is guarded, so there is no way past it.
+  if (config.artifactBindAddress !== undefined) flux.start();
 
   return {
     ready: () => store.complete && store.problem === undefined,
     attach: (door) => argocd.attach(door),
+    artifactPassed: (source, commit) => flux.artifactPassed(source, commit),
     gateTargets: (repository) => (complete ? gateTargets(context, repository) : undefined),
     async stop() {
       for (const end of stopListening) end();
       flushes.stop();
       await sayLastWords();
-      await Promise.all([store.stop(), crds.stop(), argocd.stop(), checks.stop(), queue.stop()]);
+      await Promise.all([store.stop(), crds.stop(), argocd.stop(), flux.stop(), checks.stop(), queue.stop()]);
       await clusters.stop();
       await events.drain();
     },

@@ -28,6 +28,8 @@ export interface FluxDoorOptions {
   /** GitTargets and GitProviders were read once. */
   ready(): boolean;
   record(event: EventFact): void;
+  /** An artifact of this commit was let through. */
+  passed(source: FluxName, commit: string): void;
 }
 
 export type DoorAnswer =
@@ -59,6 +61,7 @@ const probeMs = 10_000;
 const recheckFirstMs = 2_000;
 const recheckMaxMs = 30_000;
 const refusedNamed = 10;
+const fieldsNamed = 5;
 
 export class FluxDoor {
   readonly #options: FluxDoorOptions;
@@ -133,8 +136,11 @@ export class FluxDoor {
     if (artifact === undefined || pathOf(artifact.url) !== path) {
       return { kind: 'missing', message: `this is not the artifact of ${describe(name)} any more` };
     }
-    if (source.doorOpen) return this.#breakGlass(source, artifact.url);
-    if (branch === undefined) return { kind: 'pass', url: artifact.url };
+    if (source.doorOpen) {
+      this.#breakGlass(source);
+      return this.#pass(source, artifact);
+    }
+    if (branch === undefined) return this.#pass(source, artifact);
     const applying = await this.#readApplying(source);
     const verdict = await this.#ask(source, branch, artifact.commit, applying);
     return this.#act({ source, artifact, applying, verdict });
@@ -172,11 +178,11 @@ export class FluxDoor {
       case 'open': {
         this.#lacking.delete(key);
         this.#forget(key);
-        if (!answer.covered) return { kind: 'pass', url: artifact.url };
+        if (!answer.covered) return this.#pass(source, artifact);
         const collided = () => this.#repair(source);
         if (mark !== undefined) this.#windows.open(mark, applying, artifact.commit, collided);
         this.#tellRefused(answer, applying);
-        return { kind: 'pass', url: artifact.url };
+        return this.#pass(source, artifact);
       }
       case 'superseded':
         this.#forget(key);
@@ -225,7 +231,12 @@ export class FluxDoor {
       });
   }
 
-  #breakGlass(source: GitSource, url: string): DoorAnswer {
+  #pass(source: FluxName, { url, commit }: { readonly url: string; readonly commit: string }): DoorAnswer {
+    this.#options.passed(source, commit);
+    return { kind: 'pass', url };
+  }
+
+  #breakGlass(source: GitSource): void {
     const message =
       'the annotation configbutler.ai/door: open lets applies pass unchecked; live edits may be overwritten';
     this.#options.log.warn({ namespace: source.namespace, name: source.name }, message);
@@ -238,7 +249,6 @@ export class FluxDoor {
     };
     this.#options.record({ about, type: 'Warning', reason: 'DoorOpen', message });
     this.#forget(keyOf(source));
-    return { kind: 'pass', url };
   }
 
   #tellRefused({ refused }: Extract<GateAnswer, { covered: true }>, applying: readonly Applying[]): void {
@@ -250,8 +260,8 @@ export class FluxDoor {
         name,
         uid,
       };
-      for (const { object, reason, target } of refused.slice(0, refusedNamed)) {
-        const message = `the live edit of ${object} cannot be written to Git (${reason}, GitTarget ${target}); this apply may overwrite it`;
+      for (const { object, fields, reason, target } of refused.slice(0, refusedNamed)) {
+        const message = `the live edit of ${object}${describeFields(fields)} cannot be written to Git (${reason}, GitTarget ${target}); this apply may overwrite it`;
         this.#options.record({ about, type: 'Warning', reason: 'EditRefused', message });
       }
     }
@@ -344,6 +354,13 @@ export class FluxDoor {
       this.#options.log.warn({ problem: probed.message }, 'the GitRepositories cannot be listed');
     if (!this.#stopped) this.#cancelProbe = this.#options.clock.after(probeMs, () => this.start());
   }
+}
+
+/** ` (data.eur, data.usd and 3 more)`; '' when they are not known. */
+function describeFields(fields: readonly string[]): string {
+  if (fields.length === 0) return '';
+  const named = fields.slice(0, fieldsNamed).join(', ');
+  return ` (${named}${fields.length > fieldsNamed ? ` and ${fields.length - fieldsNamed} more` : ''})`;
 }
 
 function describe({ namespace, name }: FluxName): string {

@@ -44,6 +44,8 @@ const fine: TargetFacts = {
   running: true,
   observation: live,
   gated: undefined,
+  routed: undefined,
+  trusted: undefined,
   before: [],
 };
 

@@ -126,6 +126,9 @@ describe('the roles of the doors', function () {
       'list gitrepositories',
       'get kustomizations',
       'list kustomizations',
+      'watch kustomizations',
+      'list externalartifacts',
+      'watch externalartifacts',
     ];
     for (const line of allowed) assert.equal(await can(fluxAccount, line), true, line);
     const forbidden = [
@@ -133,6 +136,7 @@ describe('the roles of the doors', function () {
       'delete kustomizations',
       'patch deployments',
       'patch applications',
+      'patch externalartifacts',
     ];
     for (const line of forbidden) assert.equal(await can(fluxAccount, line), false, line);
   });

@@ -37,6 +37,7 @@ class Scene {
   readonly clock = new ManualClock();
   readonly stamped: string[] = [];
   readonly events: EventFact[] = [];
+  readonly passed: string[] = [];
   readonly asked: { question: GateQuestion; appliers: readonly string[] }[] = [];
   readonly windows: { holder: string; ended: boolean }[] = [];
   source: JsonObject | 'unreachable' | undefined = gitRepository();
@@ -101,6 +102,7 @@ class Scene {
       log: silentLog(),
       ready: () => this.ready,
       record: (event) => this.events.push(event),
+      passed: (source, commitOf) => this.passed.push(`${source.name} ${commitOf}`),
     });
   }
 
@@ -159,6 +161,16 @@ describe('the door of Flux', () => {
     assert.equal((await scene.decide('/gitrepository/shop/apps/other.tar.gz')).kind, 'missing');
     scene.source = undefined;
     assert.equal((await scene.decide()).kind, 'missing');
+  });
+
+  it('tells of every artifact that it lets through, and of no other', async () => {
+    const scene = await Scene.started();
+    await scene.decide();
+    scene.answer = superseded;
+    await scene.decide();
+    scene.answer = { decision: 'open', covered: false };
+    await scene.decide();
+    assert.deepEqual(scene.passed, [`apps ${commit}`, `apps ${commit}`]);
   });
 
   it('asks about the whole branch, for the Kustomizations that are at work', async () => {
@@ -364,7 +376,8 @@ describe('the door of Flux', () => {
 
   it('names refused edits in an Event on the Kustomization before the apply overwrites them', async () => {
     const scene = await Scene.started();
-    const refused = [{ target: 'shop/live', object: 'ConfigMap/shop/a', fields: [], reason: 'NotEditable' }];
+    const fields = ['data.a', 'data.b', 'data.c', 'data.d', 'data.e', 'data.f'];
+    const refused = [{ target: 'shop/live', object: 'ConfigMap/shop/a', fields, reason: 'NotEditable' }];
     scene.answer = { decision: 'open', covered: true, tip: commit, revision: commit, edits: [], refused };
     assert.equal((await scene.decide()).kind, 'pass');
     const [event] = scene.events;
@@ -372,6 +385,6 @@ describe('the door of Flux', () => {
       [event?.about.kind, event?.about.name, event?.reason],
       ['Kustomization', 'web', 'EditRefused'],
     );
-    assert.match(event?.message ?? '', /ConfigMap\/shop\/a .*NotEditable/);
+    assert.match(event?.message ?? '', /ConfigMap\/shop\/a \(data\.a, .* and 1 more\) .*NotEditable/);
   });
 });
