@@ -67,6 +67,26 @@ export async function readApplying(client: KubeClient, source: FluxName): Promis
   return { kind: 'ok', value: applying.map(applyingOf) };
 }
 
+/** GitRepositories whose artifact some Kustomization could not get; Flux tries that again at its retry interval only. */
+export async function readFailedFetches(client: KubeClient): Promise<Read<FluxName[]>> {
+  const listed = await client.listAll({ ...kustomizations, namespace: '' }, { deadlineMs });
+  if (listed.kind !== 'ok') return { kind: 'unknown', message: listed.message };
+  const failed = listed.items.filter((item) => {
+    const ready = readyOf(item);
+    return (
+      ready?.status === 'False' &&
+      ready.message.startsWith('failed to download archive') &&
+      textAt(item, 'spec', 'sourceRef', 'kind') === 'GitRepository' &&
+      valueAt(item, ['spec', 'suspend']) !== true
+    );
+  });
+  const names = failed.map((item) => ({
+    namespace: textAt(item, 'spec', 'sourceRef', 'namespace') ?? textAt(item, 'metadata', 'namespace') ?? '',
+    name: textAt(item, 'spec', 'sourceRef', 'name') ?? '',
+  }));
+  return { kind: 'ok', value: names };
+}
+
 export async function readKustomizationState(client: KubeClient, name: FluxName): Promise<Read<Applying>> {
   const read = await client.get({ ...kustomizations, ...name }, { deadlineMs });
   if (read.kind === 'not-found') return { kind: 'not-found' };

@@ -47,6 +47,7 @@ export async function reconcileGitTarget(context: Context, key: string): Promise
   if (flushed?.report !== undefined) await refreshBranch(context, view);
 
   const signs = view.settings === undefined ? undefined : { publicKey: view.settings.signer?.publicKey };
+  const trusted = await context.flux.trust(key, view.provider?.spec.url, signs);
   const decision = decideGitTarget({
     spec: target.spec,
     branch: view.branch,
@@ -65,7 +66,7 @@ export async function reconcileGitTarget(context: Context, key: string): Promise
     observation,
     gated: context.argocd.finding(key, view.provider?.spec.url),
     routed: context.flux.finding(key, view.provider?.spec.url),
-    trusted: await context.flux.trust(key, view.provider?.spec.url, signs),
+    trusted,
     before: target.status?.conditions ?? [],
   });
   const status = statusOf(context, { view, decision, observation, collections, flushed });
@@ -94,8 +95,12 @@ export async function reconcileGitTarget(context: Context, key: string): Promise
     enqueueRules(context, key);
   }
   const converged = findCondition(sampled.status.conditions, 'Ready')?.status === 'True';
-  return Math.min(converged ? steadyMs : unconvergedMs, sampled.heldForMs ?? steadyMs);
+  // Nobody tells us when the keys that Flux trusts change.
+  const trustMs = trusted === undefined || trusted.reason === 'Succeeded' ? steadyMs : untrustedMs;
+  return Math.min(converged ? steadyMs : unconvergedMs, sampled.heldForMs ?? steadyMs, trustMs);
 }
+
+const untrustedMs = 30_000;
 
 interface Flushed {
   readonly value: string;

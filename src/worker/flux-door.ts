@@ -9,6 +9,7 @@ import {
   type GitSource,
   probeSources,
   readApplying,
+  readFailedFetches,
   readSource,
   stamp,
 } from '../appliers/flux-source.ts';
@@ -348,6 +349,9 @@ export class FluxDoor {
     if (probed.kind === 'ok') {
       this.#listed = true;
       this.#options.log.info('the GitRepositories were listed; the door of Flux answers');
+      // Nobody answered these while we were away.
+      const failed = await readFailedFetches(this.#options.client);
+      if (failed.kind === 'ok') for (const source of failed.value) this.#wait(keyOf(source));
       return;
     }
     if (probed.kind === 'unknown')

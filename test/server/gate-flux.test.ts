@@ -287,6 +287,25 @@ describe('the door of Flux', () => {
     assert.equal(scene.windows.length, 0, 'looking again opens no apply window');
   });
 
+  it('has Kustomizations reconciled whose fetch failed while nobody answered', async () => {
+    const scene = new Scene();
+    const failed = (message: string) => ({ conditions: [{ type: 'Ready', status: 'False', message }] });
+    scene.kustomizations = [
+      { ...kustomization('web', 'False'), status: failed('failed to download archive from http://x') },
+      { ...kustomization('db', 'True') },
+    ];
+    scene.door.start();
+    await settle();
+    scene.clock.runNext();
+    await eventually('it is stamped', () => scene.stamped.length > 0);
+    assert.deepEqual(scene.stamped, ['kustomizations/web']);
+    const other = new Scene();
+    other.kustomizations = [{ ...kustomization('web', 'False'), status: failed('health check failed') }];
+    other.door.start();
+    await settle();
+    assert.deepEqual(other.clock.waiting(), []);
+  });
+
   it('is locked in time when nothing answers, and looks again by itself', async () => {
     const scene = await Scene.started();
     scene.silent = true;

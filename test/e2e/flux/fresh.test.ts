@@ -181,6 +181,23 @@ describe('an answer of the gate', function () {
     assert.equal(fetches.length, 1);
   });
 
+  it('refuses a wrong token, what is no question and what is too large, and goes on', async () => {
+    const post = async (body: string, authorization = `Bearer ${token}`) => {
+      const answer = await fetch(`${gateUrl}/v1/gate`, { method: 'POST', headers: { authorization }, body });
+      assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
+      const text = await answer.text();
+      assert.doesNotMatch(text, new RegExp(token));
+      return answer.status;
+    };
+    assert.equal(await post('{}', 'Bearer wrong'), 401);
+    assert.equal(await post('{}', ''), 401);
+    assert.equal(await post('{"applier": '), 400);
+    assert.equal(await post('{"applier": "helm"}'), 400);
+    assert.equal(await post(JSON.stringify({ path: 'x'.repeat(1_000_000) })), 413);
+    assert.equal((await ask((await tip(bareDir, 'main')) ?? '')).status, 200);
+    assert.doesNotMatch(sidecar.log(), new RegExp(token));
+  });
+
   it('takes HEAD for the default branch, and opens for what nobody mirrors', async () => {
     const at = (await tip(bareDir, 'main')) ?? '';
     assert.equal((await ask(at, { targetRevision: 'HEAD' })).body.covered, true);
