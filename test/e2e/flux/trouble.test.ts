@@ -176,7 +176,7 @@ describe('trouble beside the real Flux', function () {
       `apps/shop/p${index}/rates.yaml`,
       configMap(`rates-${index}`, { eur: '1' }),
     ]);
-    const window = { commit: { window: { idleTimeout: '30s', maxDuration: '1m' } } };
+    const window = { commit: { window: { idleTimeout: '10m', maxDuration: '1h' } } };
     const bareDir = await mirror(world, { name, files: Object.fromEntries(parts), spec: window });
     const labels = { door: 'guarded' };
     const sourceRef = { kind: 'GitRepository', name };
