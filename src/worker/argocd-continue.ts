@@ -75,8 +75,11 @@ export async function continueSync(
   }
 }
 
-/** The sync wrote over newer edits: once they are published, what it was asked for is done once more, at the tip. */
-export function repairSync(
+/**
+ * The sync wrote over newer edits: what it was asked for is done once more, at the tip.
+ * @returns `closed` while they are not published, or while that is not known
+ */
+export async function repairSync(
   options: Continuing,
   {
     application,
@@ -87,23 +90,19 @@ export function repairSync(
     readonly operation: SyncOperation;
     readonly sources: readonly SyncSource[];
   },
-): void {
-  const { client, log } = options;
-  const { namespace, name } = application;
-  const work = async () => {
-    const asked = await ask(options, application, sources);
-    dropMarks(asked);
-    if (asked.answer.decision !== 'superseded') return;
-    const after = afterSuperseded(operation, await sinceAll(asked));
-    const read = await readApplicationNow(client, application);
-    if (read.kind !== 'ok' || read.application.busy) return;
-    if (read.application.operation?.startedAt !== operation.startedAt) return;
-    const why = 'it wrote over live edits that were made while it ran; they are in Git now';
-    await goOn(client, read.application, { application, operation, asked, after, why });
-  };
-  work().catch((error: unknown) => {
-    log.error({ err: error, namespace, name }, 'repairing after a sync broke');
-  });
+): Promise<'done' | 'closed'> {
+  const { client } = options;
+  const asked = await ask(options, application, sources);
+  dropMarks(asked);
+  if (asked.answer.decision === 'closed') return 'closed';
+  if (asked.answer.decision !== 'superseded') return 'done';
+  const after = afterSuperseded(operation, await sinceAll(asked));
+  const read = await readApplicationNow(client, application);
+  if (read.kind !== 'ok' || read.application.busy) return 'done';
+  if (read.application.operation?.startedAt !== operation.startedAt) return 'done';
+  const why = 'it wrote over live edits that were made while it ran; they are in Git now';
+  await goOn(client, read.application, { application, operation, asked, after, why });
+  return 'done';
 }
 
 /**

@@ -21,12 +21,14 @@ export interface LetThrough {
   readonly application: Application;
   readonly operation: SyncOperation;
   readonly marks: readonly { readonly mark: FlushMark; readonly revision: string }[];
-  /** The sync has ended and wrote over edits made after its mark; may be called again when the window ends. */
-  collided(): void;
+  /** The sync has ended and wrote over edits made after its mark. Called again while the answer is `closed`. */
+  collided(): Promise<'done' | 'closed'>;
 }
 
 const lookEveryMs = 2_000;
 const graceMs = 10_000;
+const repairTries = 12;
+const repairMaxMs = 30_000;
 /** Waves and hooks may keep a sync at work for long. */
 const limitMs = 3_600_000;
 
@@ -83,16 +85,36 @@ export class ArgocdWindows {
     }
     // The sooner the next sync, the shorter the edit is gone from the cluster.
     const early = window.withheld();
-    if (early > 0) collided();
+    if (early > 0) this.#repair(application, collided);
     const until = clock.now() + graceMs;
     while (!alarm.isOff && clock.now() < until) await alarm.wait(until - clock.now());
     await window.end();
     await this.#compareAgain(application, operation);
     const withheld = window.withheld();
-    if (withheld > early) collided();
+    if (withheld > early) this.#repair(application, collided);
     const { namespace, name } = application;
     if (withheld > 0)
       log.info({ namespace, name, withheld }, 'a sync wrote over newer edits; they are in Git');
+  }
+
+  /** An edit that is not published yet cannot be applied yet. */
+  #repair({ namespace, name }: Application, collided: LetThrough['collided']): void {
+    const { clock, log } = this.#options;
+    const alarm = new Alarm(clock);
+    this.#following.set(alarm, '');
+    const work = async () => {
+      for (let tries = 0; tries < repairTries && !alarm.isOff; tries++) {
+        if ((await collided()) === 'done') return;
+        await alarm.wait(Math.min(repairMaxMs, lookEveryMs * 2 ** tries));
+      }
+      log.warn(
+        { namespace, name },
+        'what a sync wrote over is not published yet; a later sync brings it back',
+      );
+    };
+    work()
+      .catch((error: unknown) => log.error({ err: error, namespace, name }, 'repairing after a sync broke'))
+      .finally(() => this.#following.delete(alarm));
   }
 
   /** `argocd app sync` does not always hear of the end of what it waits for; a comparison lets it look again. */

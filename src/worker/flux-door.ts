@@ -226,9 +226,12 @@ export class FluxDoor {
       .then(async ({ answer, mark }) => {
         mark?.drop();
         if (answer.decision === 'superseded') await this.#stampSource(source, answer.tip);
+        // Not published yet, or not known: looked at again until it is.
+        if (answer.decision === 'closed') this.#wait(keyOf(source));
       })
       .catch((error: unknown) => {
         this.#options.log.error({ err: error, source: keyOf(source) }, 'repairing what an apply undid broke');
+        this.#wait(keyOf(source));
       });
   }
 

@@ -379,6 +379,27 @@ describe('the door of Flux', () => {
     assert.deepEqual(scene.stamped, ['gitrepositories/apps']);
   });
 
+  it('asks again for what an apply wrote over while that cannot be published', async () => {
+    const scene = await Scene.started();
+    await scene.decide();
+    scene.withheld = 1;
+    scene.answer = closed('NotFresh', 'a stream lags');
+    scene.kustomizations = [kustomization('web', 'True')].map((one) => ({
+      ...one,
+      metadata: { namespace: 'shop', name: 'web', resourceVersion: '10' },
+    }));
+    scene.clock.runNext();
+    await eventually('it was asked', () => scene.asked.length === 2);
+    await settle();
+    assert.deepEqual(scene.stamped, []);
+    scene.answer = superseded;
+    for (let turns = 0; scene.stamped.length === 0 && turns < 20; turns++) {
+      scene.clock.runNext();
+      await settle();
+    }
+    assert.deepEqual(scene.stamped, ['gitrepositories/apps']);
+  });
+
   it('lets everything by with the break-glass annotation, and says so in an Event', async () => {
     const scene = await Scene.started();
     scene.answer = closed('PushRefused', 'protected branch');
