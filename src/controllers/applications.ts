@@ -75,7 +75,9 @@ export class Applications {
       state: (state) => {
         if (state.phase !== 'blocked' || state.reason === 'NotServed' || this.#complained) return;
         this.#complained = true;
-        this.#options.log.info(
+        // The right is opt-in: where it is wanted and missing, the SyncGate itself says that its Application cannot be read.
+        const level = state.reason === 'WatchNotPermitted' ? 'debug' : 'info';
+        this.#options.log[level](
           { reason: state.reason, problem: state.message },
           'Applications of Argo CD cannot be read; what passes their gates by is not told',
         );

@@ -93,7 +93,9 @@ describe('a GitTarget on a real API server', function () {
       await running.condition('gittarget', 'guest', 'Ready=True/Succeeded');
       await running.condition('watchrule', 'guests', 'Ready=True/Succeeded');
       await running.kubectl('label', 'namespace', 'shop', 'team-');
-      await until('the target to be taken out', () => running.mirror.spec('shop/guest') === undefined);
+      await until('the target to be taken out', () => running.mirror.spec('shop/guest') === undefined, {
+        timeoutMs: 2_000,
+      });
       await running.condition('gittarget', 'guest', 'Validated=False/NamespaceNotAuthorized');
     });
 
