@@ -8,6 +8,7 @@ import { startWorld } from '../e2e/sidecar.ts';
 import { apiClient } from './api-client.ts';
 import type { Figure } from './measure.ts';
 import { asJson, asTable, machine } from './report.ts';
+import { artifactScenario } from './scenarios/artifact.ts';
 import { gateScenario } from './scenarios/gate.ts';
 import { layersScenario } from './scenarios/layers.ts';
 import { memoryScenario } from './scenarios/memory.ts';
@@ -24,6 +25,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   processes: processesScenario,
   memory: memoryScenario,
   gate: gateScenario,
+  artifact: artifactScenario,
 };
 /** Those that need no cluster. */
 const plain: Readonly<

@@ -1,13 +1,11 @@
-/** Answers of the gate beside the lists that their freshness rests on, and an artifact through the door of Flux. */
+/** Answers of the gate beside the lists that their freshness rests on. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { controlCluster } from '../../../src/cli/control-cluster.ts';
 import { systemClock } from '../../../src/kube/clock.ts';
-import { installCrds } from '../../cluster/flux.ts';
 import { freePort } from '../../cluster/port.ts';
 import { tip } from '../../cluster/repository.ts';
-import { type ArtifactServer, fetchAndUnpack, serveArtifact } from '../artifact.ts';
 import { type BundledSidecar, quiet, startBundled } from '../bundled-sidecar.ts';
 import { floorGit } from '../floor-git.ts';
 import { absoluteFigure, type Figure, inTurns, ratioFigure, tailFigure } from '../measure.ts';
@@ -27,7 +25,6 @@ import type { Bench } from './scenario.ts';
 const objects = 2_000;
 const many = 10_000;
 const questions = 200;
-const artifactBytes = 50 * 1024 * 1024;
 const token = 'measured';
 const deadlineMs = 60_000;
 
@@ -46,16 +43,11 @@ export async function gateScenario(bench: Bench): Promise<Figure[]> {
   bench.progress(`making ${objects} and ${many} ConfigMaps`);
   await createConfigMaps(api, small, objects);
   await createConfigMaps(api, large, many);
-  await installCrds(world.cluster);
-  const artifact = await serveArtifact(artifactBytes);
-  const [gateAddress, doorAddress] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
+  const gateAddress = `127.0.0.1:${await freePort()}`;
   const tokenFile = join(world.folder.path, 'gate-token');
   writeFileSync(tokenFile, token, { mode: 0o600 });
   const sidecar = await startBundled(world, {
-    flags: [
-      ...['--gate-bind-address', gateAddress, '--gate-token-file', tokenFile],
-      ...['--artifact-bind-address', doorAddress, '--source-controller-url', artifact.url],
-    ],
+    flags: ['--gate-bind-address', gateAddress, '--gate-token-file', tokenFile],
   });
   const connected = controlCluster(world.cluster.kubeconfig, 'bench', systemClock);
   if (!connected.ok) throw new Error(connected.message);
@@ -104,12 +96,10 @@ export async function gateScenario(bench: Bench): Promise<Figure[]> {
       ...(await nothingPending(bench, gate)),
       ...(await whileResyncing(bench, gate, big)),
       await onePending(bench, gate),
-      await throughTheDoor(bench, { gate, artifact, doorAddress }),
     ];
   } finally {
     await client.close();
     await sidecar.stop();
-    await artifact.stop();
   }
 }
 
@@ -197,34 +187,4 @@ async function onePending(bench: Bench, gate: Gate): Promise<Figure> {
   });
   await floor.stop();
   return ratioFigure({ scenario: 'gate', measure: 'one edit pending' }, times.floor, times.ours, 1.3);
-}
-
-async function throughTheDoor(
-  { world, rounds, progress }: Bench,
-  { gate, artifact, doorAddress }: { gate: Gate; artifact: ArtifactServer; doorAddress: string },
-): Promise<Figure> {
-  progress('fetching an artifact of 50 MiB');
-  const { namespace, name, bareDir } = gate.target;
-  const path = `/gitrepository/${namespace}/${name}/artifact.tar.gz`;
-  const metadata = { name, namespace };
-  const apiVersion = 'source.toolkit.fluxcd.io/v1';
-  const spec = { url: world.git.url(`${name}.git`), interval: '1h', ref: { branch: 'main' } };
-  await world.apply([{ apiVersion, kind: 'GitRepository', metadata, spec }]);
-  const status = {
-    artifact: {
-      ...{ digest: artifact.digest, path: path.slice(1), url: `${artifact.url}${path}` },
-      lastUpdateTime: new Date().toISOString(),
-      revision: `main@sha1:${await tip(bareDir, 'main')}`,
-    },
-  };
-  const patch = JSON.stringify({ status });
-  await world.kubectl(
-    ...['patch', 'gitrepository', name, '-n', namespace, '--subresource=status', '--type=merge', '-p', patch],
-  );
-  const times = await inTurns(rounds, {
-    ours: () => fetchAndUnpack(`http://${doorAddress}${path}`, artifact.digest),
-    floor: () => fetchAndUnpack(`${artifact.url}${path}`, artifact.digest),
-  });
-  const measure = 'artifact of 50 MiB, fetched, checked, unpacked';
-  return ratioFigure({ scenario: 'gate', measure }, times.floor, times.ours, 1.25);
 }
