@@ -1,6 +1,6 @@
 /** Runs git in one repository. */
 import type { Environment } from './environment.ts';
-import { type Children, type RunResult, run } from './run.ts';
+import { type Children, type Running, type RunRequest, type RunResult, run, start } from './run.ts';
 
 export interface Git {
   /** The bare repository. */
@@ -22,18 +22,27 @@ export interface GitOptions {
 const localDeadlineMs = 120_000;
 
 export function git(repository: Git, args: readonly string[], options: GitOptions = {}): Promise<RunResult> {
+  const { input } = options;
   return run(
-    {
-      args,
-      cwd: repository.dir,
-      environment: { ...repository.environment, ...options.environment },
-      deadlineMs: options.deadlineMs ?? localDeadlineMs,
-      signal: options.signal,
-      ...(options.input === undefined ? {} : { input: options.input }),
-      ...(options.maxOutputBytes === undefined ? {} : { maxOutputBytes: options.maxOutputBytes }),
-    },
+    { ...requestOf(repository, args, options), ...(input === undefined ? {} : { input }) },
     repository.children,
   );
+}
+
+/** Starts git and leaves its input open. */
+export function startGit(repository: Git, args: readonly string[]): Running {
+  return start(requestOf(repository, args, {}), repository.children);
+}
+
+function requestOf(repository: Git, args: readonly string[], options: GitOptions): RunRequest {
+  return {
+    args,
+    cwd: repository.dir,
+    environment: { ...repository.environment, ...options.environment },
+    deadlineMs: options.deadlineMs ?? localDeadlineMs,
+    signal: options.signal,
+    ...(options.maxOutputBytes === undefined ? {} : { maxOutputBytes: options.maxOutputBytes }),
+  };
 }
 
 export function succeeded(result: RunResult): boolean {

@@ -2,10 +2,9 @@
  * Commits without a work tree: one `git fast-import` run for a chain of commits, however many files they change.
  */
 
-import { type Git, git, succeeded } from './command.ts';
-import { failed, failureOf, type GitFailure } from './failure.ts';
-import { type CommitSpec, commitChain, joinStream, type StreamPart } from './import-stream.ts';
-import { removeLeftovers } from './leftovers.ts';
+import type { Draft } from './draft.ts';
+import { failed, type GitFailure } from './failure.ts';
+import { type CommitSpec, commitChain, type FileChange } from './import-stream.ts';
 import { checkedId, importRef } from './refs.ts';
 import type { Signer } from './signing.ts';
 
@@ -17,6 +16,8 @@ export interface CommitRequest {
   /** Each on top of the one before. */
   readonly commits: readonly CommitSpec[];
   readonly signer?: Signer | undefined;
+  /** What was handed over before; it ends with this request. */
+  readonly draft?: Draft | undefined;
 }
 
 export interface MadeCommit {
@@ -26,12 +27,13 @@ export interface MadeCommit {
 
 export type CommitsResult = { readonly kind: 'ok'; readonly commits: readonly MadeCommit[] } | GitFailure;
 
-export async function importCommits(repository: Git, request: CommitRequest): Promise<CommitsResult> {
+export async function importCommits(draft: Draft, request: CommitRequest): Promise<CommitsResult> {
   const { branch, commits } = request;
   if (commits.length === 0) return { kind: 'ok', commits: [] };
   const base = request.base === null ? null : checkedId(request.base);
-  const stream = commitChain(importRef(branch), base, commits);
-  const result = await fastImport(repository, stream, `committing to branch ${branch}`);
+  const specs = commits.map((spec) => drafted(spec, draft));
+  const stream = commitChain(importRef(branch), base, specs, draft.nextMark);
+  const result = await draft.finish(stream, `committing to branch ${branch}`);
   if (result.kind !== 'ok') return result;
   const lines = result.output.split('\n').filter((line) => line !== '');
   const made: MadeCommit[] = [];
@@ -46,19 +48,13 @@ export async function importCommits(repository: Git, request: CommitRequest): Pr
   return { kind: 'ok', commits: made };
 }
 
-/** Runs one stream to its end; all of it is stored, or the refs stay as they were. */
-export async function fastImport(
-  repository: Git,
-  stream: readonly StreamPart[],
-  doing: string,
-): Promise<{ kind: 'ok'; output: string } | GitFailure> {
-  // Force: our refs are set, not moved forward.
-  const args = ['fast-import', '--quiet', '--force', '--done', '--date-format=raw', '--cat-blob-fd=1'];
-  const result = await git(repository, args, { input: joinStream(stream) });
-  if (succeeded(result)) return { kind: 'ok', output: result.stdout.toString() };
-  const stderr = result.stderr.replace(/^fast-import: dumping crash report.*$/m, '');
-  const failure = failureOf({ ...result, stderr }, doing);
-  // A crash report repeats the commands of the stream; a draft takes the room that others need.
-  removeLeftovers(repository);
-  return failure;
+/** Contents that the draft holds are named, not repeated. */
+function drafted(spec: CommitSpec, draft: Draft): CommitSpec {
+  const files = spec.files.map((file): FileChange => {
+    if (!('content' in file) || !(file.content instanceof Uint8Array)) return file;
+    const { content, ...place } = file;
+    const blob = draft.markOf(content);
+    return blob === undefined ? file : { ...place, blob };
+  });
+  return { ...spec, files };
 }

@@ -12,8 +12,8 @@ export interface Signature {
 export type FileChange =
   /** Null removes the file. */
   | { readonly path: string; readonly content: string | Uint8Array | null; readonly mode?: WritableMode }
-  /** Content that the repository holds already. */
-  | { readonly path: string; readonly blobId: string; readonly mode?: WritableMode };
+  /** Content that the repository holds already, or that the stream has brought before: an object id or a mark. */
+  | { readonly path: string; readonly blob: string; readonly mode?: WritableMode };
 
 /** Pass the mode of an existing file, else it becomes a plain file. */
 type WritableMode = '100644' | '100755';
@@ -40,13 +40,18 @@ export function joinStream(parts: readonly StreamPart[]): Buffer {
 }
 
 /**
- * A chain of commits on a ref, the first on `base` (null: without a parent). After each, git prints the commit id and
- * the id of its tree.
+ * A chain of commits on a ref, the first on `base` (null: without a parent), with marks from `firstMark` on. After each,
+ * git prints the commit id and the id of its tree.
  */
-export function commitChain(ref: string, base: string | null, commits: readonly CommitSpec[]): StreamPart[] {
-  const parts: StreamPart[] = ['feature done\n'];
+export function commitChain(
+  ref: string,
+  base: string | null,
+  commits: readonly CommitSpec[],
+  firstMark = 1,
+): StreamPart[] {
+  const parts: StreamPart[] = [];
   for (const [index, commit] of commits.entries()) {
-    const mark = index + 1;
+    const mark = firstMark + index;
     const header = commitHeader(commit);
     parts.push(`commit ${ref}\nmark :${mark}\nauthor ${header.author}\ncommitter ${header.committer}\n`);
     parts.push(...data(header.message));
@@ -54,7 +59,6 @@ export function commitChain(ref: string, base: string | null, commits: readonly 
     parts.push(...fileChanges(commit.files));
     parts.push(`get-mark :${mark}\nls :${mark} ""\n`);
   }
-  parts.push('done\n');
   return parts;
 }
 
@@ -76,7 +80,7 @@ function fileChanges(files: readonly FileChange[]): StreamPart[] {
     if (seen.has(file.path)) throw new Error(`one commit changes ${path} twice`);
     seen.add(file.path);
     const mode = file.mode ?? '100644';
-    if ('blobId' in file) writes.push(`M ${mode} ${file.blobId} ${path}\n`);
+    if ('blob' in file) writes.push(`M ${mode} ${file.blob} ${path}\n`);
     else if (file.content === null) removals.push(`D ${path}\n`);
     else writes.push(`M ${mode} inline ${path}\n`, ...data(file.content));
   }

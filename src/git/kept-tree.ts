@@ -3,7 +3,7 @@
  * a restart, never pushed. It keeps no history: each step replaces the one before, and maintenance drops what it held.
  */
 import { type Git, git, succeeded } from './command.ts';
-import { fastImport } from './commit.ts';
+import { Draft } from './draft.ts';
 import { failureOf } from './failure.ts';
 import { data, quotedPath, type StreamPart } from './import-stream.ts';
 import type { Reader } from './reader.ts';
@@ -58,18 +58,14 @@ export class KeptTree {
     return this.#inTurn(async () => {
       if (files.length === 0) return;
       const root = await this.#readRoot();
-      const stream: StreamPart[] = [
-        'feature done\n',
-        `commit ${this.#ref}\nmark :1\ncommitter ${nobody}\n`,
-        ...data(''),
-      ];
+      const stream: StreamPart[] = [`commit ${this.#ref}\nmark :1\ncommitter ${nobody}\n`, ...data('')];
       if (root !== null) stream.push(`M 040000 ${root} ""\n`);
       for (const { path, content } of files) {
         if (content === null) stream.push(`D ${quotedPath(path)}\n`);
         else stream.push(`M 100644 inline ${quotedPath(path)}\n`, ...data(content));
       }
-      stream.push('get-mark :1\nls :1 ""\ndone\n');
-      const result = await fastImport(this.#repository, stream, 'keeping handled states');
+      stream.push('get-mark :1\nls :1 ""\n');
+      const result = await new Draft(this.#repository).finish(stream, 'keeping handled states');
       if (result.kind !== 'ok') throw new Error(result.message);
       const tree = /^040000 tree ([0-9a-f]{40})\t/m.exec(result.output)?.[1];
       if (tree === undefined) throw new Error('git fast-import stored a tree, but did not name it');

@@ -12,6 +12,7 @@ import type { RepositoryUrl } from '../core/repository-url.ts';
 import type { Git } from './command.ts';
 import { type CommitRequest, type CommitsResult, importCommits } from './commit.ts';
 import { type Access, checkAccess } from './credentials.ts';
+import { Draft } from './draft.ts';
 import { type Environment, gitEnvironment } from './environment.ts';
 import { onExit } from './exit.ts';
 import { diskFailure, failed, type GitFailure } from './failure.ts';
@@ -159,6 +160,11 @@ export class Repository {
     );
   }
 
+  /** For contents that can be handed over before `commit`. */
+  draft(): Draft {
+    return new Draft(this.#git);
+  }
+
   /** Makes a chain of commits in our repository; nothing of it is published. */
   async commit(request: CommitRequest): Promise<CommitsResult> {
     return await this.#locally('committing', async () => {
@@ -217,8 +223,8 @@ export class Repository {
   }
 
   async #makeCommits(request: CommitRequest): Promise<CommitsResult> {
-    const made = await importCommits(this.#git, request);
-    const { signer } = request;
+    const { signer, draft = this.draft() } = request;
+    const made = await importCommits(draft, request);
     if (made.kind !== 'ok' || signer === undefined) return made;
     const scratch = sessionFolder(this.#folder);
     return await withSigner(signer, scratch, this.#options.ambient, (sign) =>

@@ -1,5 +1,5 @@
 /**
- * Runs one program to its end: bounded output, a deadline, and a kill that reaches the program's own children too.
+ * Runs one program: bounded output, a deadline, and a kill that reaches the program's own children too.
  *
  * How it ended is a value; only a program that cannot be started throws.
  */
@@ -11,7 +11,7 @@ export interface RunRequest {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly environment: Environment;
-  readonly input?: string | Uint8Array;
+  /** Counted from the end of the input. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Standard output beyond this ends the program. */
@@ -57,57 +57,85 @@ export class Children {
   }
 }
 
-export function run(request: RunRequest, children: Children): Promise<RunResult> {
+/** A program that is being fed. */
+export interface Running {
+  /** Hands over more input; a program that ended does not read it, and its exit code tells. */
+  write(chunk: Uint8Array): void;
+  /** Ends the input. The deadline counts from here. Rejects only when the program could not be started. */
+  end(chunk: string | Uint8Array): Promise<RunResult>;
+  kill(): void;
+}
+
+export function run(request: RunRequest & { readonly input?: string | Uint8Array }, children: Children) {
+  return start(request, children).end(request.input ?? '');
+}
+
+export function start(request: RunRequest, children: Children): Running {
   const { program = 'git', maxOutputBytes = defaultMaxOutputBytes, signal } = request;
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, request.args, {
-      cwd: request.cwd,
-      env: request.environment,
-      stdio: 'pipe',
-      // A group of its own: git's transport programs are killed with it.
-      detached: true,
-    });
-    children.add(child, 'task');
-    const stdout: Buffer[] = [];
-    const stderr = new BoundedText();
-    let bytes = 0;
-    let ended: RunResult['ended'] = 'exit';
-    let killTimer: NodeJS.Timeout | undefined;
+  const child = spawn(program, request.args, {
+    cwd: request.cwd,
+    env: request.environment,
+    stdio: 'pipe',
+    // A group of its own: git's transport programs are killed with it.
+    detached: true,
+  });
+  children.add(child, 'task');
+  const stdout: Buffer[] = [];
+  const stderr = new BoundedText();
+  let bytes = 0;
+  let ended: RunResult['ended'] = 'exit';
+  let deadline: NodeJS.Timeout | undefined;
+  let killTimer: NodeJS.Timeout | undefined;
 
-    function end(why: RunResult['ended']): void {
-      if (ended !== 'exit') return;
-      ended = why;
-      killGroup(child, 'SIGTERM');
-      killTimer = setTimeout(() => killGroup(child, 'SIGKILL'), graceMs);
-    }
-    const deadline = setTimeout(() => end('deadline'), request.deadlineMs);
-    const abort = () => end('aborted');
-    signal?.addEventListener('abort', abort, { once: true });
-    if (signal?.aborted) abort();
+  function end(why: RunResult['ended']): void {
+    if (ended !== 'exit') return;
+    ended = why;
+    killGroup(child, 'SIGTERM');
+    killTimer = setTimeout(() => killGroup(child, 'SIGKILL'), graceMs);
+  }
+  const abort = () => end('aborted');
+  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted) abort();
 
-    function settle(): void {
-      clearTimeout(deadline);
-      clearTimeout(killTimer);
-      signal?.removeEventListener('abort', abort);
-    }
-    child.stdout.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > maxOutputBytes) end('too-much-output');
-      else stdout.push(chunk);
-    });
-    child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk));
+  function settle(): void {
+    clearTimeout(deadline);
+    clearTimeout(killTimer);
+    signal?.removeEventListener('abort', abort);
+  }
+  child.stdout.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxOutputBytes) end('too-much-output');
+    else stdout.push(chunk);
+  });
+  child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk));
+  // A program that ends without reading its input is no error; its exit code tells.
+  child.stdin.on('error', () => undefined);
+  let isOver = false;
+  const result = new Promise<RunResult>((resolve, reject) => {
     child.on('error', (cause) => {
+      isOver = true;
       settle();
       reject(new Error(`cannot run ${program}: ${cause.message}`, { cause }));
     });
     child.on('close', (code) => {
+      isOver = true;
       settle();
       resolve({ ended, code, stdout: Buffer.concat(stdout), stderr: stderr.toString() });
     });
-    // A program that ends without reading its input is no error; its exit code tells.
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(request.input ?? '');
   });
+  // Whoever ends the input hears of it.
+  result.catch(() => undefined);
+  return {
+    write(chunk) {
+      child.stdin.write(chunk);
+    },
+    end(chunk) {
+      if (!isOver) deadline = setTimeout(() => end('deadline'), request.deadlineMs);
+      child.stdin.end(chunk);
+      return result;
+    },
+    kill: () => killGroup(child, 'SIGKILL'),
+  };
 }
 
 /** The program may have ended while its children hold its output open, so its own exit code says nothing here. */

@@ -7,6 +7,7 @@ import type { IndexCache, Tree, TreeEntry } from '../core/folder/index.ts';
 import { type ObjectId, objectKey } from '../core/identity.ts';
 import { type Change, type Plan, plan, withRefusedFields } from '../core/plan/index.ts';
 import { refuse } from '../core/refusal.ts';
+import type { Draft } from '../git/draft.ts';
 import { diskFailure } from '../git/failure.ts';
 import type { CommitSpec } from '../git/import-stream.ts';
 import type { Repository } from '../git/repository.ts';
@@ -50,6 +51,13 @@ export interface CommitContext {
 /** A write that planning broke on is planned again after this. */
 const lookAgainMs = 60_000;
 
+/** What a run of writes is planned on, and where contents go as they are planned. */
+interface Work {
+  readonly parent: string | null;
+  readonly tree: OverlayTree;
+  readonly draft: Draft;
+}
+
 interface PlannedCommit {
   readonly sequence: number;
   /** undefined: nothing to commit. */
@@ -74,9 +82,18 @@ export class CommitWrites {
     const tree = await this.#treeToChange(parent);
     // From here on the tree runs ahead of any commit; only a whole run makes it valid again.
     this.#tree = undefined;
+    const draft = this.#context.repository.draft();
+    try {
+      return await this.#planAndImport({ parent, tree, draft }, writes);
+    } finally {
+      await draft.abandon();
+    }
+  }
+
+  async #planAndImport({ parent, tree, draft }: Work, writes: readonly Write[]): Promise<CommitResult> {
     const planned: PlannedCommit[] = [];
     for (const write of writes) {
-      const spec = await this.#planWrite(write, tree, parent);
+      const spec = await this.#planWrite(write, { parent, tree, draft });
       const signer = this.#target(write)?.spec.signer;
       planned.push({ sequence: write.sequence, spec, signer });
     }
@@ -86,8 +103,8 @@ export class CommitWrites {
     }
     const result: PlannedWrite[] = [];
     let tip = parent;
-    for (const run of runsOfOneSigner(planned)) {
-      const made = await this.#import(tip, run);
+    for (const [index, run] of runsOfOneSigner(planned).entries()) {
+      const made = await this.#import(tip, run, index === 0 ? draft : undefined);
       if (made.kind !== 'ok')
         return { kind: 'failed', reason: coreFailureReason(made.reason), message: made.message };
       const commits = made.commits.map(({ commit }) => commit);
@@ -104,11 +121,15 @@ export class CommitWrites {
     return (await this.#note(writes, result)) ?? { kind: 'ok', planned: result };
   }
 
-  #import(base: string | null, run: readonly PlannedCommit[]): ReturnType<Repository['commit']> {
+  #import(
+    base: string | null,
+    run: readonly PlannedCommit[],
+    draft: Draft | undefined,
+  ): ReturnType<Repository['commit']> {
     const { repository, branch } = this.#context;
     const commits = run.flatMap(({ spec }) => spec ?? []);
     const signer = run.find(({ spec }) => spec !== undefined)?.signer;
-    return repository.commit({ branch, base, commits, ...(signer && { signer }) });
+    return repository.commit({ branch, base, commits, draft, ...(signer && { signer }) });
   }
 
   /** The target that decided the write; another GitTarget of the same name is not it. */
@@ -161,7 +182,8 @@ export class CommitWrites {
     return commit === null ? [] : this.#context.repository.reader.readTree(commit);
   }
 
-  async #planWrite(write: Write, tree: OverlayTree, parent: string | null): Promise<CommitSpec | undefined> {
+  async #planWrite(write: Write, work: Work): Promise<CommitSpec | undefined> {
+    const { parent, tree } = work;
     const target = this.#target(write);
     if (target === undefined) {
       // The GitTarget is gone and with it the settings to write by; its folder stays as it is.
@@ -173,7 +195,7 @@ export class CommitWrites {
       this.#outcomes.set(write.sequence, { plan: emptyPlan, done: write.changes });
       return undefined;
     }
-    const result = await this.#nameCommits(await this.#planSafely(write, target, tree), target, parent);
+    const result = await this.#nameCommits(await this.#planSafely(write, target, work), target, parent);
     const edits = result.edits.map(({ path, content }) => ({ path, content: content ?? null }));
     const refused = new Set(
       result.outcomes.filter(({ outcome }) => outcome === 'refused').map(({ object }) => objectKey(object)),
@@ -207,12 +229,17 @@ export class CommitWrites {
   }
 
   /** A plan that breaks must not hold up every other edit of the branch: its objects are refused, loudly. */
-  async #planSafely(write: Write, target: TargetRun, tree: Tree): Promise<Plan> {
+  async #planSafely(write: Write, target: TargetRun, { tree, draft }: Work): Promise<Plan> {
     try {
       const pause = takingTurns(this.#context.now);
       const changes = await this.#changes(write, target, pause);
       const options = await target.planOptions(this.#context.cache);
-      return withRefusedFields(await plan(tree, changes, { ...options, pause }), changes, options);
+      const made = await plan(tree, changes, {
+        ...options,
+        pause,
+        drafted: (content) => draft.store(content),
+      });
+      return withRefusedFields(made, changes, options);
     } catch (error) {
       this.#context.log.error({ err: error, target: write.target }, 'planning a write broke');
       // A full disk or a lost process passes; a bug is told again.

@@ -92,7 +92,7 @@ describe('commits without a work tree', () => {
       { path: 'was-file', content: null },
       { path: 'gone.yaml', content: null },
       { path: 'run.yaml', content: '#!2\n', mode: '100755' },
-      { path: 'copy.yaml', blobId: keep },
+      { path: 'copy.yaml', blob: keep },
     ]);
     assert.deepEqual(
       (await repository.reader.readTree(second)).map(({ path, mode }) => `${mode} ${path}`),
@@ -108,6 +108,38 @@ describe('commits without a work tree', () => {
     const commit = await commitOne(repository, 'main', null, files);
     assert.equal((await repository.reader.readTree(commit)).length, 2_000);
     assert.equal((await repository.reader.readTree(commit, 'apps/ns-7')).length, 50);
+  });
+
+  it('takes contents before their commits are decided, and makes the same commit as without', async () => {
+    const files = Array.from({ length: 300 }, (_unused, n) => ({
+      path: `apps/object-${n}.yaml`,
+      content: Buffer.from(`n: ${n}\n`.repeat(n)),
+    }));
+    const whole = await commitOne(repository, 'main', null, files);
+    const draft = repository.draft();
+    for (const { content } of files) if (content.length % 2 === 0) draft.store(content);
+    draft.store(Buffer.from('what no commit takes\n'));
+    const commits = [spec('Change', files), spec('Later', [{ path: 'late.yaml', content: 'late: true\n' }])];
+    const made = expectKind(
+      await repository.commit({ branch: 'main', base: null, commits, draft }),
+      'ok',
+    ).commits;
+    assert.equal(made[0]?.commit, whole);
+    assert.equal((await contents(made[1]?.commit ?? '')).get('late.yaml'), 'late: true\n');
+    assert.equal((await contents(whole)).get('apps/object-299.yaml'), 'n: 299\n'.repeat(299));
+  });
+
+  it('leaves nothing half-written of a draft that is given up', async () => {
+    const draft = repository.draft();
+    for (let n = 0; n < 300; n++) draft.store(Buffer.from(`${n} `.repeat(1_000)));
+    await draft.abandon();
+    await draft.abandon();
+    const left = await readdir(bare, { recursive: true });
+    assert.deepEqual(
+      left.filter((name) => /tmp_|crash|\.lock/.test(name)),
+      [],
+    );
+    await commitOne(repository, 'main', null, [{ path: 'after.yaml', content: 'a: 1\n' }]);
   });
 
   it('throws on a path that must never reach git', async () => {

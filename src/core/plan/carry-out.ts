@@ -49,7 +49,9 @@ export async function carryOut(context: Context, decisions: readonly Decision[])
     if (pause !== undefined) await pause;
     const { edit, outcomes } = await writeFile(context, path, changes);
     for (const [decision, outcome] of outcomes) settled.set(decision, outcome);
-    if (edit !== undefined) edits.push(edit);
+    if (edit === undefined) continue;
+    edits.push(edit);
+    if (edit.content !== undefined) context.options.drafted?.(edit.content);
   }
   let isForRecipients = false;
   for (const [decision, sealed] of await sealAll(context, checked, files)) {

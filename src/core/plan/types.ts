@@ -103,6 +103,8 @@ export interface PlanOptions {
   readonly cache?: IndexCache;
   /** Asked between objects of a large batch; what it returns is awaited, so that others on the same thread get a turn. */
   readonly pause?: () => Promise<void> | undefined;
+  /** Told of a file's content as soon as it is proven, long before a large plan is whole; the plan may still drop it. */
+  readonly drafted?: (content: Uint8Array) => void;
 }
 
 export interface EditedField {
