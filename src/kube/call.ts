@@ -22,10 +22,22 @@ export interface Call extends CallOptions {
 
 export type Answer = { readonly kind: 'ok'; readonly object: JsonObject } | KubeFailure;
 
+/** What came, unread. */
+export interface Content {
+  readonly status: number;
+  /** The media type it says it is. */
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+export type ContentAnswer = (Content & { readonly kind: 'ok' }) | KubeFailure;
+
 export type Opened = { readonly kind: 'ok'; readonly response: HttpResponse } | KubeFailure;
 
 export interface Caller {
   call(call: Call): Promise<Answer>;
+  /** The same for whoever reads the content: in another form than JSON, or piece by piece. */
+  content(call: Call): Promise<ContentAnswer>;
   /** Opens a stream. The deadline ends with the headers; the signal ends the stream. */
   open(call: Call): Promise<Opened>;
 }
@@ -42,11 +54,23 @@ export interface CallerOptions {
 /** An error answer longer than this is read only so far. */
 const errorLimit = 64 * 1024;
 
-type Read = { readonly kind: 'ok'; readonly text: string } | { readonly kind: 'too-large' };
+type Read = { readonly kind: 'ok'; readonly bytes: Buffer } | { readonly kind: 'too-large' };
 
 export function createCaller(options: CallerOptions): Caller {
   return {
-    call: (call) => leashed(call, (signal) => readAnswer(call, signal)),
+    async call(call) {
+      const answer = await leashed(call, (signal) => readContent(call, signal));
+      if (answer.kind !== 'ok') return answer;
+      const object = objectOf(answer);
+      return object === undefined
+        ? {
+            kind: 'unreachable',
+            message: `${call.what}: the answer is not a JSON object`,
+            status: answer.status,
+          }
+        : { kind: 'ok', object };
+    },
+    content: (call) => leashed(call, (signal) => readContent(call, signal)),
     async open(call) {
       // The stream outlives the call, so it has a signal of its own.
       const stream = new AbortController();
@@ -70,24 +94,21 @@ export function createCaller(options: CallerOptions): Caller {
     },
   };
 
-  async function readAnswer(call: Call, signal: AbortSignal): Promise<Answer> {
+  async function readContent(call: Call, signal: AbortSignal): Promise<ContentAnswer> {
     const response = await send(call, signal, signal);
     if (response.status >= 300) return failed(call, response);
-    const read = await readText(response, options.responseLimit);
-    if (read.kind === 'too-large') {
+    const read = await readBytes(response, options.responseLimit);
+    if (read.kind === 'ok')
       return {
-        kind: 'too-large',
-        message: `${call.what}: the answer exceeds ${options.responseLimit} bytes`,
+        kind: 'ok',
+        status: response.status,
+        type: response.header('content-type') ?? '',
+        bytes: read.bytes,
       };
-    }
-    const object = parse(read.text);
-    return isObject(object)
-      ? { kind: 'ok', object }
-      : {
-          kind: 'unreachable',
-          message: `${call.what}: the answer is not a JSON object`,
-          status: response.status,
-        };
+    return {
+      kind: 'too-large',
+      message: `${call.what}: the answer exceeds ${options.responseLimit} bytes`,
+    };
   }
 
   async function send(call: Call, waiting: AbortSignal, signal: AbortSignal): Promise<HttpResponse> {
@@ -139,12 +160,12 @@ function rejectedBy(signal: AbortSignal): Promise<never> {
 }
 
 async function failed(call: Call, response: HttpResponse): Promise<KubeFailure> {
-  const read = await readText(response, errorLimit);
-  const body = read.kind === 'ok' ? read.text : '';
+  const read = await readBytes(response, errorLimit);
+  const body = read.kind === 'ok' ? read.bytes.toString('utf8') : '';
   return failureOf(call.what, response.status, body, response.header('retry-after'));
 }
 
-async function readText(response: HttpResponse, limit: number): Promise<Read> {
+async function readBytes(response: HttpResponse, limit: number): Promise<Read> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body) {
@@ -155,12 +176,14 @@ async function readText(response: HttpResponse, limit: number): Promise<Read> {
     }
     chunks.push(chunk);
   }
-  return { kind: 'ok', text: Buffer.concat(chunks, size).toString('utf8') };
+  return { kind: 'ok', bytes: Buffer.concat(chunks, size) };
 }
 
-function parse(text: string): Json | undefined {
+/** The JSON object that the content is; undefined for anything else. */
+export function objectOf({ bytes }: Content): JsonObject | undefined {
   try {
-    return parseJson(text);
+    const value = parseJson(bytes.toString('utf8'));
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

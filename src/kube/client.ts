@@ -5,7 +5,14 @@
 import { isObject, type JsonObject } from '../core/json.ts';
 import { type Caller, type CallOptions, createCaller } from './call.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { type ListOptions, type ListPage, listPages } from './list.ts';
+import {
+  type ListOptions,
+  type ListPage,
+  listPages,
+  listVersions,
+  type VersionListOptions,
+  type Versions,
+} from './list.ts';
 import { type RateLimit, rateLimiter } from './rate-limit.ts';
 import {
   type CollectionRef,
@@ -61,6 +68,8 @@ export interface KubeClient {
   list(ref: CollectionRef, options?: ListOptions): AsyncGenerator<ListResult, void, void>;
   /** Reads a whole collection into memory; for small ones. */
   listAll(ref: CollectionRef, options?: ListOptions): Promise<ListResult>;
+  /** Name and version of every object, as new as `list`, at a fraction of its cost. */
+  listVersions(ref: CollectionRef, options?: VersionListOptions): Promise<Versions | KubeFailure>;
   create(ref: CollectionRef, object: JsonObject, options?: WriteOptions): Promise<ObjectResult>;
   patch(ref: ObjectRef, patch: Patch, options?: PatchOptions): Promise<ObjectResult>;
   /** A resourceVersion in the object makes it conditional. */
@@ -134,6 +143,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       }
       return { kind: 'ok', items, resourceVersion, more: false };
     },
+    listVersions: (ref, listOptions = {}) => listVersions(caller, ref, listOptions),
     create(ref, object, writeOptions = {}) {
       const path = withQuery(collectionPath(ref), writeQuery(writeOptions));
       return caller.call({

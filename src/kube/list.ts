@@ -1,14 +1,18 @@
-/** Reading a collection page by page. */
+/** Reading a collection page by page: whole objects, their metadata, or only their versions. */
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import type { Caller, CallOptions } from './call.ts';
+import { type Caller, type CallOptions, type Content, objectOf } from './call.ts';
+import { type ObjectVersion, readMetadataList, type VersionList } from './metadata-list.ts';
 import { type CollectionRef, collectionPath, describeRef, withQuery } from './resource.ts';
 import type { KubeFailure } from './result.ts';
 
-export interface ListOptions extends CallOptions {
+export interface VersionListOptions extends CallOptions {
   /** Objects in one page. Default 500. */
   readonly limit?: number;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+}
+
+export interface ListOptions extends VersionListOptions {
   /** Items hold only apiVersion, kind and metadata, of kind PartialObjectMetadata. */
   readonly metadataOnly?: boolean;
 }
@@ -21,25 +25,72 @@ export interface ListPage {
   readonly more: boolean;
 }
 
+export interface Versions {
+  readonly kind: 'ok';
+  readonly items: readonly ObjectVersion[];
+  readonly resourceVersion: string;
+}
+
 const pageLimit = 500;
 const metadataAccept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+const protobuf = 'application/vnd.kubernetes.protobuf';
+/** Servers behind an APIService may know JSON only. */
+const versionsAccept = `${protobuf};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,${metadataAccept}`;
 
 export async function* listPages(
   caller: Caller,
   ref: CollectionRef,
-  options: ListOptions,
+  { metadataOnly = false, ...options }: ListOptions,
 ): AsyncGenerator<ListPage | KubeFailure, void, void> {
-  const { limit = pageLimit, labelSelector, fieldSelector, metadataOnly = false, ...call } = options;
+  const accept = metadataOnly ? metadataAccept : 'application/json';
+  for await (const page of pages(caller, ref, options, { accept, read: readObjects })) {
+    if (page.kind !== 'ok') yield page;
+    else {
+      const { items, resourceVersion, next } = page;
+      yield { kind: 'ok', items, resourceVersion, more: next !== '' };
+    }
+  }
+}
+
+export async function listVersions(
+  caller: Caller,
+  ref: CollectionRef,
+  options: VersionListOptions,
+): Promise<Versions | KubeFailure> {
+  const items: ObjectVersion[] = [];
+  let resourceVersion = '';
+  for await (const page of pages(caller, ref, options, { accept: versionsAccept, read: readVersions })) {
+    if (page.kind !== 'ok') return page;
+    for (const item of page.items) items.push(item);
+    resourceVersion = page.resourceVersion;
+  }
+  return { kind: 'ok', items, resourceVersion };
+}
+
+interface Form<Page> {
+  readonly accept: string;
+  /** Undefined when the content is no such list. */
+  read(content: Content): (Page & { readonly next: string }) | undefined;
+}
+
+async function* pages<Page>(
+  caller: Caller,
+  ref: CollectionRef,
+  options: VersionListOptions,
+  form: Form<Page>,
+): AsyncGenerator<(Page & { kind: 'ok'; next: string }) | KubeFailure, void, void> {
+  const { limit = pageLimit, labelSelector, fieldSelector, ...call } = options;
   const path = collectionPath(ref);
+  const what = `list ${describeRef(ref)}`;
   let size = limit;
   let next = '';
   while (true) {
-    const answer = await caller.call({
+    const answer = await caller.content({
       ...call,
       method: 'GET',
       path: withQuery(path, { limit: size, continue: next, labelSelector, fieldSelector }),
-      what: `list ${describeRef(ref)}`,
-      accept: metadataOnly ? metadataAccept : 'application/json',
+      what,
+      accept: form.accept,
     });
     if (answer.kind === 'too-large' && size > 1) {
       // Large objects: the token stays good for a page of another size.
@@ -50,17 +101,36 @@ export async function* listPages(
       yield answer;
       return;
     }
-    const list = answer.object;
-    const metadata = isObject(list.metadata) ? list.metadata : {};
-    next = text(metadata.continue);
-    const items = itemsOf(list);
-    if (items === undefined) {
-      yield { kind: 'unreachable', message: `list ${describeRef(ref)}: the answer is not a list` };
+    const page = form.read(answer);
+    if (page === undefined) {
+      yield { kind: 'unreachable', message: `${what}: the answer is not a list`, status: answer.status };
       return;
     }
-    yield { kind: 'ok', items, resourceVersion: text(metadata.resourceVersion), more: next !== '' };
+    next = page.next;
+    yield { kind: 'ok', ...page };
     if (next === '') return;
   }
+}
+
+function readObjects(content: Content): (Omit<ListPage, 'kind' | 'more'> & { next: string }) | undefined {
+  const list = objectOf(content);
+  const items = list && itemsOf(list);
+  if (list === undefined || items === undefined) return undefined;
+  const metadata = isObject(list.metadata) ? list.metadata : {};
+  return { items, resourceVersion: text(metadata.resourceVersion), next: text(metadata.continue) };
+}
+
+function readVersions(content: Content): VersionList | undefined {
+  if (content.type.startsWith(protobuf)) return readMetadataList(content.bytes);
+  const page = readObjects(content);
+  const items = page?.items.flatMap(({ metadata }) => (isObject(metadata) ? versionOf(metadata) : []));
+  if (page === undefined || items?.length !== page.items.length) return undefined;
+  return { ...page, items };
+}
+
+function versionOf({ namespace, name, resourceVersion }: JsonObject): ObjectVersion[] {
+  if (text(name) === '') return [];
+  return [{ namespace: text(namespace), name: text(name), resourceVersion: text(resourceVersion) }];
 }
 
 // Lists of built-in kinds leave apiVersion and kind out of their items; watch events have them.

@@ -13,6 +13,7 @@ import {
   startFaultServer,
 } from './fault-server.ts';
 import { eventually, ManualClock } from './manual-clock.ts';
+import { encodeList } from './metadata-list-bytes.ts';
 
 const maps = { group: '', version: 'v1', resource: 'configmaps', namespace: 'shop' } as const;
 const web = {
@@ -232,6 +233,54 @@ describe('the API client', () => {
     assert.equal((await client().listAll(maps)).kind, 'unreachable');
     server.behave((_request, response) => sendJson(response, { kind: 'Status' }));
     assert.equal((await client().listAll(maps)).kind, 'unreachable');
+  });
+
+  it('reads names and versions of all pages, in protobuf or in JSON as the server likes it', async () => {
+    const versions = [
+      { namespace: 'shop', name: 'a', resourceVersion: '1' },
+      { namespace: 'shop', name: 'b', resourceVersion: '2' },
+    ];
+    const expected = { kind: 'ok', items: versions, resourceVersion: '9' };
+    const type = { 'content-type': 'application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList' };
+    server.behave(({ query }, response) => {
+      const last = query.has('continue');
+      const bytes = encodeList(versions.slice(last ? 1 : 0, last ? 2 : 1), {
+        resourceVersion: '9',
+        next: last ? '' : 'more',
+      });
+      response.writeHead(200, type).end(bytes);
+    });
+    assert.deepEqual(await client().listVersions(maps, { labelSelector: 'app=a' }), expected);
+    assert.deepEqual(Object.fromEntries(last().query), {
+      limit: '500',
+      continue: 'more',
+      labelSelector: 'app=a',
+    });
+    assert.match(
+      String(last().headers.accept),
+      /protobuf;as=PartialObjectMetadataList.*,application\/json;as=/,
+    );
+    server.behave(({ query }, response) => {
+      if (query.has('continue')) sendList(response, [configMap('b', 2)], 9);
+      else sendList(response, [configMap('a', 1)], 9, 'more');
+    });
+    assert.deepEqual(await client().listVersions(maps), expected);
+  });
+
+  it('takes versions that it cannot read for no answer, never for an empty collection', async () => {
+    const type = { 'content-type': 'application/vnd.kubernetes.protobuf' };
+    const whole = encodeList([{ namespace: 'shop', name: 'a', resourceVersion: '1' }]);
+    for (const bytes of [Buffer.alloc(0), whole.subarray(0, -1), encodeList([], { kind: 'Status' })]) {
+      server.behave((_request, response) => response.writeHead(200, type).end(bytes));
+      assert.equal((await client().listVersions(maps)).kind, 'unreachable');
+    }
+    server.behave((_request, response) => sendList(response, [{ metadata: { resourceVersion: '4' } }], 9));
+    assert.equal((await client().listVersions(maps)).kind, 'unreachable');
+    server.behave(({ query }, response) => {
+      if (query.has('continue')) sendStatus(response, 410, 'Expired');
+      else sendList(response, [configMap('a', 1)], 9, 'next');
+    });
+    assert.equal((await client().listVersions(maps)).kind, 'gone');
   });
 
   it('keeps to its rate, bursts included', async () => {

@@ -206,6 +206,18 @@ describe('a real API server', function () {
     assert.equal(metadata.kind === 'ok' && metadata.items.every((item) => item.data === undefined), true);
   });
 
+  it('names the versions of objects as their metadata does, of built-in, custom and cluster-scoped ones', async () => {
+    for (const name of ['version-a', 'version-b', 'version-c'])
+      ok(await admin.create(configMaps, map(name, {})));
+    for (const collection of [configMaps, clusterRoles, crds]) {
+      const read = await admin.listAll(collection, { metadataOnly: true });
+      const versions = await admin.listVersions(collection, { limit: 2 });
+      assert.ok(read.kind === 'ok' && versions.kind === 'ok');
+      assert.deepEqual(versions.items, read.items.map(versionOf));
+      assert.equal(versions.items.length >= 3 || collection === crds, true);
+    }
+  });
+
   it('watches only what the selector takes', async () => {
     const handler = watch(configMaps, { labelSelector: 'color in (red)' });
     await until('the snapshot', () => handler.told.includes('streaming'));
@@ -312,6 +324,11 @@ describe('a real API server', function () {
 
 function map(name: string, data: JsonObject, labels: JsonObject = {}): JsonObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels }, data };
+}
+
+function versionOf({ metadata }: JsonObject): unknown {
+  const at = (field: string) => valueAt(metadata, [field]) ?? '';
+  return { namespace: at('namespace'), name: at('name'), resourceVersion: at('resourceVersion') };
 }
 
 function gadgetCrd(): JsonObject {
