@@ -14,6 +14,8 @@ export async function readApplication(
   owner: ApplierOwner,
   folder: FolderRef,
 ): Promise<FolderApplier> {
+  if (owner.isForeign)
+    return { kind: 'unknown', message: `${owner.name} is an Application of another Argo CD installation` };
   const namespace = owner.namespace === '' ? defaultNamespace : owner.namespace;
   const read = await client.get({ ...applications, namespace, name: owner.name });
   // Argo CD may run in another namespace or on another cluster: not finding it proves nothing.

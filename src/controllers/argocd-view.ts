@@ -4,12 +4,14 @@
  */
 import type { Application } from '../appliers/argocd-application.ts';
 import { normaliseRepositoryUrl } from '../core/repository-url.ts';
+import type { ArgocdTracking } from '../core/sanitize/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { CoveredTarget } from '../worker/gate-desk.ts';
 import type { BranchObservation, Mirror } from '../worker/mirror-spec.ts';
 import { Applications, applying, type GateFinding, gateFinding, isAdmitted, nameOf } from './applications.ts';
+import { ArgocdSettings } from './argocd-settings.ts';
 import { Notices } from './notices.ts';
 import { type GateCluster, type GateHandler, SyncGates } from './sync-gates.ts';
 
@@ -29,6 +31,8 @@ export interface ArgocdViewOptions {
   targets(repository: string): readonly CoveredTarget[] | undefined;
   /** What is said of these GitTargets may have changed. */
   onTargets(keys: readonly string[]): void;
+  /** How Argo CD marks what it applies is known now, or has changed. */
+  onTracking(): void;
 }
 
 const lookAfterMs = 1_000;
@@ -37,6 +41,7 @@ export class ArgocdView {
   readonly #options: ArgocdViewOptions;
   readonly #applications: Applications;
   readonly #gates: SyncGates;
+  readonly #settings: ArgocdSettings;
   readonly #notices: Notices;
   /** Repositories of the sources of each Application, as they were last seen. */
   readonly #repositories = new Map<string, readonly string[]>();
@@ -50,9 +55,19 @@ export class ArgocdView {
     this.#options = options;
     const { client, argocdNamespace, clock, log } = options;
     this.#applications = new Applications({ client, clock, log, onChange: (name) => this.#changed(name) });
+    this.#settings = new ArgocdSettings({
+      client,
+      argocdNamespace,
+      clock,
+      log,
+      onChange: () => {
+        this.#gates.lookAgain();
+        options.onTracking();
+      },
+    });
     this.#gates = new SyncGates({
       control: client,
-      argocdNamespace,
+      tracking: () => this.#settings.tracking,
       clock,
       log,
       onChange: (name) => this.#tellTargets(name),
@@ -61,6 +76,7 @@ export class ArgocdView {
   }
 
   start(): void {
+    this.#settings.start();
     this.#applications.start();
     this.#gates.start();
   }
@@ -68,7 +84,13 @@ export class ArgocdView {
   async stop(): Promise<void> {
     this.#door = undefined;
     this.#cancelLook?.();
+    this.#settings.stop();
     await Promise.all([this.#notices.stop(), this.#applications.stop(), this.#gates.stop()]);
+  }
+
+  /** Undefined until it was looked for once. */
+  get tracking(): ArgocdTracking | undefined {
+    return this.#settings.isKnown ? this.#settings.tracking : undefined;
   }
 
   attach(door: GateDoor): void {

@@ -30,7 +30,7 @@ export interface Context {
   readonly clusters: Clusters;
   readonly flushes: Flushes;
   readonly encryption: EncryptionReads;
-  readonly argocd: Pick<ArgocdView, 'finding'>;
+  readonly argocd: Pick<ArgocdView, 'finding' | 'tracking'>;
   readonly flux: Pick<FluxView, 'finding' | 'trust'>;
   readonly events: EventRecorder;
   readonly memory: Memory;

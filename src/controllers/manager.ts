@@ -159,6 +159,9 @@ export function startControllers(options: ControllersOptions): Controllers {
     onTargets(keys) {
       for (const key of keys) enqueue('GitTarget', key, observationDelayMs);
     },
+    onTracking() {
+      if (complete) queue.add(specsKey);
+    },
   });
   const flux = new FluxView({
     client: kube,

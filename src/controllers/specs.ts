@@ -61,6 +61,9 @@ export function specOf(context: Context, view: TargetView): MirrorSpec | undefin
     !cluster.catalog.known
   )
     return undefined;
+  // What an applier made would look like people's work.
+  const { tracking } = context.argocd;
+  if (tracking === undefined) return undefined;
   const collections = collectionsOf(context, view);
   if (mixesNamespaces(spec, collections)) return undefined;
   return {
@@ -82,6 +85,7 @@ export function specOf(context: Context, view: TargetView): MirrorSpec | undefin
     sealing: sealing.kind === 'ok' ? sealing.sealing : undefined,
     cluster: { name: view.kubeProviderName, client: cluster.client, uid: cluster.uid },
     collections,
+    tracking,
     resync: metadata.annotations?.[annotations.requestedAt] ?? '',
     acknowledged: acknowledgement(gitBranch, context.mirror.observe(view.key)?.branch),
   };

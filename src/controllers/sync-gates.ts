@@ -6,7 +6,7 @@ import { annotations, apiGroup, apiVersionName } from '../api/group.ts';
 import { syncGate, syncGateKind } from '../api/sync-gate.ts';
 import { metadataMap } from '../core/identity.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
-import { applierOwner } from '../core/sanitize/index.ts';
+import { type ArgocdTracking, applierOwner, instanceOwner } from '../core/sanitize/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
 import type { Collection, StreamHandler } from '../kube/collection.ts';
@@ -21,8 +21,7 @@ export interface GateHandler {
 
 export interface SyncGatesOptions {
   readonly control: KubeClient;
-  /** Where an Application is that a mark names without a namespace. */
-  readonly argocdNamespace: string;
+  readonly tracking: () => ArgocdTracking;
   readonly clock: Clock;
   readonly log: Log;
   /** Something about the gates of an Application changed. */
@@ -60,7 +59,6 @@ const gates: Collection = {
 };
 /** What Argo CD calls the cluster it runs in. */
 const inCluster = { server: 'https://kubernetes.default.svc', name: 'in-cluster' };
-const instanceLabel = 'app.kubernetes.io/instance';
 
 export class SyncGates {
   readonly #options: SyncGatesOptions;
@@ -116,6 +114,11 @@ export class SyncGates {
         stream.state.phase !== 'blocked' &&
         (server === '' ? names.has(name) : servers.has(normalServer(server))),
     );
+  }
+
+  /** The marks are read in another way now. */
+  lookAgain(): void {
+    for (const { stream, gates: known } of this.#watched.values()) if (known.size > 0) stream.resync();
   }
 
   /** CRDs changed: a cluster that did not serve the kind may do so now. */
@@ -200,17 +203,13 @@ export class SyncGates {
 
   /** By the annotation Argo CD tracks its objects with, or by its label where that is the method. */
   #ownerOf(object: JsonObject): SeenGate['application'] {
-    const { argocdNamespace } = this.#options;
-    const owner = applierOwner(object);
-    if (owner?.kind === 'ArgoCD') {
-      return { namespace: owner.namespace === '' ? argocdNamespace : owner.namespace, name: owner.name };
-    }
-    const label = metadataMap(object, 'labels')[instanceLabel];
-    if (typeof label !== 'string' || label === '') return undefined;
-    const underscore = label.indexOf('_');
-    return underscore < 0
-      ? { namespace: argocdNamespace, name: label }
-      : { namespace: label.slice(0, underscore), name: label.slice(underscore + 1) };
+    const tracking = this.#options.tracking();
+    const label = metadataMap(object, 'labels')[tracking.label];
+    // Whoever made it: an answer to the wrong Application changes nothing.
+    const labelled = typeof label === 'string' && label !== '' ? instanceOwner(label, tracking) : undefined;
+    const owner = applierOwner(object, tracking);
+    const { namespace, name } = (owner?.kind === 'ArgoCD' ? owner : labelled) ?? {};
+    return namespace === undefined || name === undefined ? undefined : { namespace, name };
   }
 }
 

@@ -46,6 +46,7 @@ export class ClusterFacts {
       owner.kind,
       owner.namespace,
       owner.name,
+      owner.isForeign ?? false,
       folder.repository,
       folder.branch,
       folder.path,

@@ -7,13 +7,7 @@ import type { Author, ChangeResource, Input, ObjectChange, Sweep, TargetKey } fr
 import type { Freshness } from '../core/gate/index.ts';
 import { identify, type ObjectId, objectKey } from '../core/identity.ts';
 import { canonicalJson, isObject, type JsonObject } from '../core/json.ts';
-import {
-  type ApplierOwner,
-  applierOwner,
-  isTerminating,
-  neverMirrored,
-  sanitize,
-} from '../core/sanitize/index.ts';
+import { type ApplierOwner, isTerminating, neverMirrored, sanitize } from '../core/sanitize/index.ts';
 import type { Mask } from '../core/sealed/index.ts';
 import type { Snapshot, StreamHandler, StreamState } from '../kube/collection.ts';
 import { compareResourceVersions } from '../kube/resource.ts';
@@ -46,6 +40,8 @@ export interface FeedContext {
   /** True while a snapshot that was asked for by hand runs: in a mirror the whole object counts again. */
   readonly wholeObjects: () => boolean;
   isSensitive(id: ObjectId): boolean;
+  /** Whose mark an object carries. */
+  ownerOf(object: JsonObject): ApplierOwner | undefined;
   /** An object of the target carries an applier's mark. */
   sawApplied(owner: ApplierOwner): void;
   hasApplier(): boolean;
@@ -103,7 +99,7 @@ export class CollectionFeed implements StreamHandler {
     if (isTerminating(object)) return this.#gone(object, id, 'observed');
     const key = objectKey(id);
     if (this.#context.collection.labelSelector !== '') this.#mine.add(key);
-    const owner = applierOwner(object);
+    const owner = this.#context.ownerOf(object);
     if (owner !== undefined) this.#context.sawApplied(owner);
     const sensitive = this.#context.isSensitive(id);
     const sanitized = sanitize(object);
@@ -112,7 +108,7 @@ export class CollectionFeed implements StreamHandler {
     const record = handled.get(key);
     const current = underWay.digest(key) ?? record?.digest;
     if (phase === 'live' && this.#isOlder(resourceVersion, key)) return this.#context.counted('unchanged');
-    const whole = phase === 'snapshot' && this.#context.wholeObjects() && applierOwner(object) === undefined;
+    const whole = phase === 'snapshot' && this.#context.wholeObjects() && owner === undefined;
     if (current === digest && !whole) {
       if (record?.digest === digest) handled.touch(key, resourceVersion);
       underWay.touch(key, resourceVersion);

@@ -10,7 +10,6 @@ import {
 import { type ObjectId, objectKey } from '../core/identity.ts';
 import { knownAppliers } from '../core/intent/managers.ts';
 import type { JsonObject } from '../core/json.ts';
-import { applierOwner } from '../core/sanitize/index.ts';
 import type { Mask } from '../core/sealed/index.ts';
 import type { Clock } from '../kube/clock.ts';
 import { type Collection, collectionKey } from '../kube/collection.ts';
@@ -37,6 +36,7 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
   const name = collectionKey(options.collection);
   const collection = watched(target, name);
   const { client } = target.spec.cluster;
+  const ownerOf = (object: JsonObject) => target.appliers.ownerOf(object);
   const { group, version, resource, namespace, labelSelector } = collection;
 
   async function readObject(id: ObjectId): ReturnType<CollectionFeedRead> {
@@ -73,7 +73,7 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
   /** The applied commit does not hold it: the applier took it away. Any other delete is noted as an edit. */
   async function isPrune(id: ObjectId, object: JsonObject): Promise<boolean> {
     if (isIdle(target.book)) return false;
-    for (const revision of revisionsApplied(target.book, applierOwner(object), clock.now())) {
+    for (const revision of revisionsApplied(target.book, ownerOf(object), clock.now())) {
       if ((await target.isInCommit(revision, id)) === false) return true;
     }
     noteDelete(target.book, objectKey(id), clock.now());
@@ -100,6 +100,7 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     underWay: target.underWay,
     clusterUid: () => target.spec.cluster.uid,
     readClusterUid,
+    ownerOf,
     sawApplied: (owner) => target.appliers.saw(owner),
     hasApplier: () => target.appliers.isSeen,
     watchedScope: () => target.watchedScope(collection),
@@ -117,7 +118,7 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     listVersions,
     judge(key, object) {
       if (isIdle(target.book)) return 'edit';
-      const verdict = judge(target.book, { key, object, owner: applierOwner(object) }, clock.now());
+      const verdict = judge(target.book, { key, object, owner: ownerOf(object) }, clock.now());
       if (verdict !== 'edit') counts.applied(target.key, verdict);
       if (verdict === 'collision') target.collisions += 1;
       return verdict;
@@ -125,7 +126,7 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     unchanged: (key, object) => noteUnchanged(target.book, key, object),
     isPrune,
     mustComeInOrder(key, object) {
-      const owner = isIdle(target.book) ? undefined : applierOwner(object);
+      const owner = isIdle(target.book) ? undefined : ownerOf(object);
       if (owner === undefined) return false;
       const managers: readonly string[] = knownAppliers[owner.kind];
       return newestWriters(target.book.noted.get(key)?.print, object).some((writer) =>

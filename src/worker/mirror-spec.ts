@@ -6,6 +6,7 @@ import type { Failure, Halt, TargetKey } from '../core/branch/state.ts';
 import type { PlacementSpec } from '../core/folder/index.ts';
 import type { KustomizeLayout } from '../core/kustomize/index.ts';
 import type { Refusal } from '../core/refusal.ts';
+import type { ArgocdTracking } from '../core/sanitize/index.ts';
 import type { Concealed } from '../core/sealed/index.ts';
 import type { Access } from '../git/credentials.ts';
 import type { Signer } from '../git/signing.ts';
@@ -58,6 +59,8 @@ export interface MirrorSpec {
   /** Name of the KubeProvider, its client and the uid of its kube-system namespace. */
   readonly cluster: { readonly name: string; readonly client: KubeClient; readonly uid: string };
   readonly collections: readonly WatchedCollection[];
+  /** How an Argo CD would mark what it applies. */
+  readonly tracking: ArgocdTracking;
   /** Value of reconcile.configbutler.ai/requestedAt: a new one reads Git again and takes a new snapshot. */
   readonly resync: string;
   /** Value of the same annotation on the GitBranch: a new one takes the remote as it is after a halt. */

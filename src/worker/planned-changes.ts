@@ -6,8 +6,8 @@ import type { ObjectChange } from '../core/branch/state.ts';
 import type { ObjectId } from '../core/identity.ts';
 import { knownAppliers } from '../core/intent/managers.ts';
 import { type JsonObject, valueAt } from '../core/json.ts';
-import type { Change } from '../core/plan/index.ts';
-import { applierOwner, sanitize } from '../core/sanitize/index.ts';
+import type { Change, Upsert } from '../core/plan/index.ts';
+import { sanitize, withoutLabel } from '../core/sanitize/index.ts';
 import { type Mask, unmasked } from '../core/sealed/index.ts';
 import type { Applier, ClusterFacts } from './cluster-facts.ts';
 import type { FolderAppliers } from './folder-appliers.ts';
@@ -56,14 +56,16 @@ export class PlannedChanges {
       return { kind: 'delete', id: change.id, reason: change.deletion ?? 'observed', ...handled };
     }
     const live = change.live;
-    const applier = await this.#options.appliers.of(live);
+    const { appliers } = this.#options;
+    const owner = appliers.ownerOf(live);
+    const applier = await appliers.of(live);
     const applierKnown = applier.kind === 'applies' || applier.kind === 'unknown';
     const managers = {
-      appliers: applierKnown ? appliersOf(live) : [],
+      appliers: owner !== undefined && applierKnown ? knownAppliers[owner.kind] : [],
       ignore: this.#options.spec().ignoreManagers,
     };
     const candidates = base === undefined ? await this.#candidates(applier, change) : [];
-    return {
+    const upsert: Upsert = {
       kind: 'upsert',
       live,
       applierKnown,
@@ -72,6 +74,8 @@ export class PlannedChanges {
       ...(candidates.length > 0 ? { candidates } : {}),
       ...((await this.#autoscaled(live, base)) ? { autoscaled: true } : {}),
     };
+    const label = appliers.labelOf(live);
+    return label === undefined ? upsert : untracked(upsert, label);
   }
 
   /** The state the change is compared with: what a pending write assumed, else what was handled. */
@@ -123,7 +127,15 @@ export class PlannedChanges {
   }
 }
 
-function appliersOf(live: JsonObject): readonly string[] {
-  const owner = applierOwner(live);
-  return owner === undefined ? [] : knownAppliers[owner.kind];
+/** Without the label that the applier's tracking has put there, whatever Git states of it: nobody's edit. */
+function untracked(change: Upsert, label: string): Upsert {
+  const { live, handled, candidates } = change;
+  return {
+    ...change,
+    live: withoutLabel(live, label),
+    ...(handled === undefined ? {} : { handled: withoutLabel(handled, label) }),
+    ...(candidates === undefined
+      ? {}
+      : { candidates: candidates.map((candidate) => withoutLabel(candidate, label)) }),
+  };
 }

@@ -102,10 +102,11 @@ export class TargetRun {
     this.#spec = options.spec;
     this.key = options.spec.key;
     this.handled = options.handled;
-    this.appliers = new FolderAppliers(options.facts, () => {
+    const folder = () => {
       const { access, branch, path } = this.#spec;
       return { repository: access.url.key, branch, path };
-    });
+    };
+    this.appliers = new FolderAppliers(options.facts, folder, () => this.#spec.tracking);
     this.#changes = new PlannedChanges({
       ...options,
       underWay: this.underWay,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/core/json.ts';
+import { unknownTracking } from '../../src/core/sanitize/index.ts';
 import type { Applier } from '../../src/worker/cluster-facts.ts';
 import { FolderAppliers } from '../../src/worker/folder-appliers.ts';
 
@@ -22,7 +23,14 @@ function appliersOf(applier: Applier) {
       return applier as Exclude<Applier, { kind: 'none' }>;
     },
   };
-  return { appliers: new FolderAppliers(facts, () => folder), asked };
+  return {
+    appliers: new FolderAppliers(
+      facts,
+      () => folder,
+      () => unknownTracking,
+    ),
+    asked,
+  };
 }
 
 const substitution = { isSubstituted: true, postBuild: { variables: new Map(), unread: [], where: 'x' } };

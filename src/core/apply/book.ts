@@ -144,6 +144,7 @@ function windowsOf(book: ApplyBook, owner: ApplierOwner | undefined): (Marked & 
 
 /** Argo CD's mark may leave the namespace of the Application out. */
 function isSame(holder: ApplierOwner, owner: ApplierOwner): boolean {
+  if (owner.isForeign) return false;
   const sameNamespace = owner.namespace === '' || owner.namespace === holder.namespace;
   return holder.kind === owner.kind && holder.name === owner.name && sameNamespace;
 }

@@ -33,7 +33,8 @@ export async function decideCreate(
     const text = `${name} is sensitive, and encryption is not set up; it is never written in plain text`;
     return refused(object, 'EncryptionNotConfigured', text);
   }
-  const twin = await possibleTwin(context, object, applierOwner(live) !== undefined);
+  const isRendered = applierOwner(live) !== undefined || (change.managers?.appliers ?? []).length > 0;
+  const twin = await possibleTwin(context, object, isRendered);
   if (twin !== undefined) {
     const text = `${name} may already be described by ${twin}, which cannot be read as manifests; mend that file or move it out of the folder`;
     return refused(object, 'InUnreadableFile', text, twin);

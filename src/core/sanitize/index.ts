@@ -6,6 +6,13 @@
  */
 export { digest } from './digest.ts';
 export { neverMirrored } from './never.ts';
-export { type ApplierOwner, applierOwner } from './owner.ts';
-export { isTerminating, sanitize } from './sanitize.ts';
+export {
+  type ApplierOwner,
+  type ArgocdTracking,
+  applierOwner,
+  instanceOwner,
+  trackingLabel,
+  unknownTracking,
+} from './owner.ts';
+export { isTerminating, sanitize, withoutLabel } from './sanitize.ts';
 export { holdsUnowned, isUnowned } from './unowned.ts';

@@ -23,6 +23,15 @@ export function isTerminating(live: JsonObject): boolean {
   return isObject(live.metadata) && typeof live.metadata.deletionTimestamp === 'string';
 }
 
+/** The object without one of its labels. */
+export function withoutLabel(object: JsonObject, key: string): JsonObject {
+  const { metadata } = object;
+  if (!isObject(metadata) || !isObject(metadata.labels) || metadata.labels[key] === undefined) return object;
+  const { labels, ...rest } = metadata;
+  const others = without(labels, (one) => one === key);
+  return { ...object, metadata: Object.keys(others).length > 0 ? { ...rest, labels: others } : rest };
+}
+
 function cleanMetadata(metadata: JsonObject): JsonObject {
   const clean: JsonObject = {};
   for (const [key, value] of Object.entries(metadata)) {

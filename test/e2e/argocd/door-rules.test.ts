@@ -22,26 +22,12 @@ import {
   syncFolder,
   syncGateFile,
 } from './guarded.ts';
+import { letPausesGoOn, pauseFile } from './paused.ts';
 
 const files = {
   'apps/shop/web.yaml': deployment('web'),
   'apps/shop/rates.yaml': configMap('rates', { eur: '1', usd: '1' }),
 };
-
-/** A hook after the gate that ends when the test says so: the moment between the answer and the apply. */
-const pause = `apiVersion: batch/v1
-kind: Job
-metadata:
-  name: pause
-  annotations:
-    argocd.argoproj.io/hook: PreSync
-    argocd.argoproj.io/hook-delete-policy: BeforeHookCreation
-spec:
-  template:
-    spec:
-      restartPolicy: Never
-      containers: [{name: pause, image: pause}]
-`;
 
 describe('the gate of Argo CD', function () {
   this.timeout(400_000);
@@ -68,54 +54,13 @@ describe('the gate of Argo CD', function () {
   const gated = (name: string, reason: string, message: RegExp) =>
     condition(world, ['gittarget', name], 'ApplicationsGated', { reason, message });
 
-  /** Lets every Job go on, after `between` has run once for the first one it is told of. */
-  function jobs(name: string) {
-    let going = true;
-    let between: (() => Promise<unknown>) | undefined;
-    const done = (async () => {
-      while (going) {
-        const text = await world
-          .kubectl('get', 'job', 'pause', '-n', name, '-o', 'jsonpath={.metadata.uid} {.status.succeeded}')
-          .catch(() => '');
-        const [uid = '', succeeded = ''] = text.split(' ');
-        if (uid !== '' && succeeded === '') {
-          await between?.();
-          between = undefined;
-          const now = new Date().toISOString().replace(/\.\d+/, '');
-          const met = { status: 'True', lastProbeTime: now, lastTransitionTime: now };
-          const conditions = [
-            { type: 'SuccessCriteriaMet', ...met },
-            { type: 'Complete', ...met },
-          ];
-          const status = { startTime: now, completionTime: now, succeeded: 1, conditions };
-          await world
-            .kubectl(
-              ...['patch', 'job', 'pause', '-n', name, '--subresource=status', '--type=merge'],
-              ...['-p', JSON.stringify({ status })],
-            )
-            .catch(() => undefined);
-        }
-        await sleep(200);
-      }
-    })();
-    return {
-      between(act: () => Promise<unknown>) {
-        between = act;
-      },
-      async stop() {
-        going = false;
-        await done;
-      },
-    };
-  }
-
   it('edits made after the answer are overwritten by the sync, committed all the same, and restored by the next one', async () => {
     await world.kubectl('create', 'namespace', 'after');
-    const own = jobs('after');
+    const own = letPausesGoOn(world, 'after');
     try {
       const bareDir = await syncFolder(world, {
         name: 'after',
-        files: { ...files, 'apps/shop/pause.yaml': pause },
+        files: { ...files, 'apps/shop/pause.yaml': pauseFile },
       });
       let edited = false;
       own.between(async () => {

@@ -21,12 +21,13 @@ export interface ArgocdWorld extends World {
   startSidecar(): Promise<Sidecar>;
 }
 
-export async function startArgocdWorld(): Promise<ArgocdWorld> {
+/** @param config further data of argocd-cm */
+export async function startArgocdWorld(config: Readonly<Record<string, string>> = {}): Promise<ArgocdWorld> {
   const world = await startWorld();
   let sidecar: Sidecar;
   let argocd: Argocd | undefined;
   try {
-    argocd = await startArgocd(world.cluster, { config: argocdConfig() });
+    argocd = await startArgocd(world.cluster, { config: { ...argocdConfig(), ...config } });
     // Applications live in one namespace, what they apply and who mirrors it in others.
     await world.kubectl(
       ...['patch', 'kubeprovider', 'default', '--type=merge', '-p'],
