@@ -1,5 +1,11 @@
 /** What status says of a target's folder at a commit. */
-import { folderLayout, type IndexCache, indexFolder, type Tree } from '../core/folder/index.ts';
+import {
+  countDocuments,
+  folderLayout,
+  type IndexCache,
+  indexFolder,
+  type Tree,
+} from '../core/folder/index.ts';
 import { type DecodedFiles, kustomizeLayout } from '../core/kustomize/index.ts';
 import type { TargetObservation } from './mirror-spec.ts';
 
@@ -16,7 +22,7 @@ export async function observeFolder(
     commit,
     refusals: layout.kind === 'closed' ? layout.refusals : [],
     skipped: index.skipped,
-    documents: [...index.documents.values()].reduce((sum, some) => sum + some.length, 0),
+    documents: countDocuments(index),
     layout: await kustomizeLayout(tree, folder, decoded),
   };
 }

@@ -1,68 +1,69 @@
 /**
- * What is known of files by blob id, the least recently used dropped first, and the last index of each folder. A later index of
- * the same folder reads and derives only what changed.
+ * What is known of files: the last index of each folder, so that a later one reads and derives only what changed, and by blob id
+ * what no index holds, the least recently used dropped first.
  */
 import type { IndexedFile } from './indexed-file.ts';
 import type { ParsedFile } from './parsed-file.ts';
+import { RecentFiles } from './recent-files.ts';
 import type { Indexed } from './reindex.ts';
+import { isInside, type TreeEntry } from './tree.ts';
 
 /** As parsed, or as it stood where it was last looked at; one blob may stand at several paths. */
 export type CachedFile = ParsedFile | IndexedFile;
 
 export interface IndexCache {
+  /** What is known of a blob that no index holds. */
   get(id: string): CachedFile | undefined;
   set(id: string, file: CachedFile): void;
+  /** The same, or what an index holds at this path. */
+  find(entry: TreeEntry): CachedFile | undefined;
   lastIndex(folder: string): Indexed | undefined;
-  keepIndex(indexed: Indexed): void;
+  /** These left an index. For a while they stay known by their ids: somebody may move them, or go back to them. */
+  leave(files: readonly IndexedFile[]): void;
+  /** These entries joined the index: it is what knows them now. */
+  keepIndex(indexed: Indexed, joined: readonly TreeEntry[]): void;
 }
 
 /** A branch has few folders; a caller with more of them makes some anew. */
 const keptIndexes = 16;
+/** Documents. */
+const keptEarlier = 1_000;
 
 /** `limit` counts documents, not files: that is what the memory goes by. */
 export function createIndexCache(limit: number): IndexCache {
-  const files = new Map<string, CachedFile>();
+  const fresh = new RecentFiles(limit);
+  const earlier = new RecentFiles(limit);
   const indexes = new Map<string, Indexed>();
-  let held = 0;
+
+  function get(id: string): CachedFile | undefined {
+    return fresh.get(id) ?? earlier.get(id);
+  }
+
   return {
+    get,
+    set: (id, file) => fresh.set(id, file),
+    find(entry) {
+      for (const { index, files } of indexes.values()) {
+        const file = isInside(entry.path, index.folder) ? files.getSame(entry) : undefined;
+        if (file !== undefined) return file;
+      }
+      return get(entry.id);
+    },
     lastIndex: (folder) => indexes.get(folder),
-    keepIndex(indexed) {
+    leave(files) {
+      for (const file of files) earlier.set(file.entry.id, file);
+    },
+    keepIndex(indexed, joined) {
       const { folder } = indexed.index;
       indexes.delete(folder);
       indexes.set(folder, indexed);
-      for (const oldest of indexes.keys()) {
+      for (const { id } of joined) fresh.delete(id);
+      earlier.shrink(keptEarlier);
+      for (const [oldest, { files }] of indexes) {
         if (indexes.size <= keptIndexes) break;
         indexes.delete(oldest);
-      }
-    },
-    get(id) {
-      const file = files.get(id);
-      // Far from full nothing will be dropped, so the order need not be kept.
-      if (file === undefined || held * 2 < limit) return file;
-      files.delete(id);
-      files.set(id, file);
-      return file;
-    },
-    set(id, file) {
-      const before = files.get(id);
-      if (before !== undefined) held -= weigh(before);
-      files.delete(id);
-      files.set(id, file);
-      held += weigh(file);
-      for (const [oldest, dropped] of files) {
-        if (held <= limit || oldest === id) break;
-        files.delete(oldest);
-        held -= weigh(dropped);
+        for (const file of files.values()) fresh.set(file.entry.id, file);
       }
     },
   };
-}
-
-function weigh(file: CachedFile): number {
-  if (!('entry' in file || file.ok)) return 1;
-  // A document without content weighs nothing, whether it is still listed or not.
-  return Math.max(
-    1,
-    'entry' in file ? file.filled : file.documents.filter(({ kind }) => kind !== 'empty').length,
-  );
 }

@@ -1,16 +1,17 @@
 /**
  * The index of a folder: identity -> path and position, and what in the folder is not readable.
  *
- * Made for every plan, so it has to be cheap when little changed: all that is derived from one file is kept with its parse
- * result in the cache, and the index of a folder is made from the one before.
+ * Made for every plan, so it has to be cheap when little changed: the index of a folder is made from the one before.
  */
 import { objectKey } from '../identity.ts';
 import type { CachedFile, IndexCache } from './cache.ts';
+import { FileTable } from './file-table.ts';
 import { type IgnoreRules, ignoreNothing, readIgnoreFile } from './ignore.ts';
 import { type IndexedDocument, type IndexedFile, indexFile, placedAt, type Skipped } from './indexed-file.ts';
+import { FactsPool, packFile } from './packed-file.ts';
 import { parseFile, type ScaleTarget } from './parsed-file.ts';
 import { type PathScope, pathScope } from './path.ts';
-import { differenceOf, type Indexed, isPlainDifference, updatedIndex } from './reindex.ts';
+import { differenceOf, isPlainDifference, updatedFiles } from './reindex.ts';
 import { ignoreFileName, type Role, roleOf } from './role.ts';
 import { joinPath, relativeTo, type Tree, type TreeEntry } from './tree.ts';
 
@@ -54,40 +55,54 @@ export interface FolderIndex {
 export async function indexFolder(tree: Tree, folder: string, cache: IndexCache): Promise<FolderIndex> {
   const everything = tree.entries();
   const entries = entriesIn(everything, folder);
-  const before = cache.lastIndex(folder);
-  const index = {
-    ...((before && (await updateIndex(tree, before, entries, cache))) ??
-      (await buildIndex(tree, folder, entries, cache))),
-    scope: remade(() => pathScope(everything, folder)),
-  };
-  cache.keepIndex({ entries, index });
-  return index;
+  const scope = remade(() => pathScope(everything, folder));
+  const updated = await updateIndex(tree, folder, entries, cache);
+  const { files, joined, ...index } = updated ?? (await buildIndex(tree, folder, entries, cache));
+  const whole = { ...index, files, documents: files.documents, scope };
+  cache.keepIndex({ files, index: whole }, joined);
+  return whole;
 }
 
 /** In path order. Git lists them so already, unless names hold characters beyond the BMP. */
 function entriesIn(everything: readonly TreeEntry[], folder: string): readonly TreeEntry[] {
   const prefix = folder === '' ? '' : `${folder}/`;
-  const entries = everything.filter(({ path }) => path.startsWith(prefix));
-  const isOrdered = entries.every(({ path }, at) => at === 0 || (entries[at - 1]?.path ?? '') < path);
+  const entries: TreeEntry[] = [];
+  let isOrdered = true;
+  let last = '';
+  for (const entry of everything) {
+    if (!entry.path.startsWith(prefix)) continue;
+    isOrdered &&= last < entry.path;
+    last = entry.path;
+    entries.push(entry);
+  }
   return isOrdered ? entries : entries.sort((a, b) => compareText(a.path, b.path));
 }
 
-type Unscoped = Omit<FolderIndex, 'scope'>;
+type Made = Omit<FolderIndex, 'files' | 'documents' | 'scope'> & {
+  readonly files: FileTable;
+  /** Entries that the index before did not hold. */
+  readonly joined: readonly TreeEntry[];
+};
 
+/** Undefined: it has to be made anew. */
 async function updateIndex(
   tree: Tree,
-  before: Indexed,
+  folder: string,
   entries: readonly TreeEntry[],
   cache: IndexCache,
-): Promise<Unscoped | undefined> {
-  const difference = differenceOf(before.entries, entries);
+): Promise<Made | undefined> {
+  const before = cache.lastIndex(folder);
+  if (before === undefined) return undefined;
+  const difference = differenceOf(before.files.listing, entries);
   const { changed, gone } = difference;
-  if (changed.length === 0 && gone.length === 0) return before.index;
+  if (changed.length === 0 && gone.length === 0)
+    return { ...before.index, files: before.files.in(entries), joined: [] };
+  const old = [...changed, ...gone].flatMap(({ path }) => before.files.get(path) ?? []);
+  cache.leave(old);
   if (!isPlainDifference(before, difference)) return undefined;
-  await readAhead(tree, changed, cache);
-  const files = new Map<string, IndexedFile>();
-  for (const entry of changed) files.set(entry.path, await indexedFile(tree, entry, cache));
-  return updatedIndex(before, entries, difference, files);
+  const now = await indexedFiles(tree, changed, cache);
+  const files = updatedFiles(before, entries, old, now);
+  return files && { ...before.index, files, joined: changed };
 }
 
 async function buildIndex(
@@ -95,7 +110,7 @@ async function buildIndex(
   folder: string,
   entries: readonly TreeEntry[],
   cache: IndexCache,
-): Promise<Unscoped> {
+): Promise<Made> {
   const ignore = await readIgnoreRules(tree, folder, entries);
   const manifests: TreeEntry[] = [];
   const others = new Map<string, Role>();
@@ -104,10 +119,11 @@ async function buildIndex(
     if (role === 'manifest') manifests.push(entry);
     else others.set(entry.path, role);
   }
-  await readAhead(tree, manifests, cache);
-  const files = new Map<string, IndexedFile>();
-  for (const entry of manifests) files.set(entry.path, await indexedFile(tree, entry, cache));
-  const { documents, scaled, unclear, skipped } = collect(files);
+  const pool = new FactsPool();
+  const packed = (await indexedFiles(tree, manifests, cache)).map((file) => packFile(file, pool)).values();
+  const rows = entries.map(({ path }) => (others.has(path) ? undefined : packed.next().value));
+  const files = new FileTable({ listing: entries, rows, pool });
+  const { scaled, unclear, skipped } = collect(files);
   for (const { path, size } of entries) {
     const role = others.get(path);
     if (role === 'foreign' && path.endsWith('.json') && size <= maxReadBytes)
@@ -119,15 +135,27 @@ async function buildIndex(
     folder,
     isEmpty: entries.length === 0,
     files,
+    joined: entries,
     others,
-    documents,
-    duplicates: [...documents.values()].flatMap(duplicatesAmong),
+    duplicates: [...files.documents.values()].flatMap(duplicatesAmong),
     kustomizations: [...others].flatMap(([path, role]) => (role === 'kustomization' ? [path] : [])),
     scaled,
     unclear,
     skipped: skipped.sort((a, b) => compareText(a.path, b.path)),
     ignore,
   };
+}
+
+/** In the order of the entries. */
+async function indexedFiles(
+  tree: Tree,
+  entries: readonly TreeEntry[],
+  cache: IndexCache,
+): Promise<IndexedFile[]> {
+  await readAhead(tree, entries, cache);
+  const files: IndexedFile[] = [];
+  for (const entry of entries) files.push(await indexedFile(tree, entry, cache));
+  return files;
 }
 
 /**
@@ -138,7 +166,7 @@ async function readAhead(tree: Tree, entries: readonly TreeEntry[], cache: Index
   let group = new Map<string, TreeEntry>();
   let bytes = 0;
   for (const entry of entries) {
-    if (entry.size > maxReadBytes || group.has(entry.id) || cache.get(entry.id) !== undefined) continue;
+    if (entry.size > maxReadBytes || group.has(entry.id) || cache.find(entry) !== undefined) continue;
     group.set(entry.id, entry);
     bytes += entry.size;
     if (group.size < groupFiles && bytes < groupBytes) continue;
@@ -158,10 +186,8 @@ async function readGroup(
 }
 
 async function indexedFile(tree: Tree, entry: TreeEntry, cache: IndexCache): Promise<IndexedFile> {
-  const known = cache.get(entry.id) ?? (await readIntoCache(tree, entry, cache));
-  const placed = 'entry' in known ? placedAt(known, entry) : indexFile(entry, known);
-  if (placed !== known) cache.set(entry.id, placed);
-  return placed;
+  const known = cache.find(entry) ?? (await readIntoCache(tree, entry, cache));
+  return 'entry' in known ? placedAt(known, entry) : indexFile(entry, known);
 }
 
 async function readIgnoreRules(
@@ -189,25 +215,18 @@ async function readIntoCache(tree: Tree, entry: TreeEntry, cache: IndexCache): P
 }
 
 interface Collected {
-  readonly documents: Map<string, readonly IndexedDocument[]>;
   readonly scaled: (ScaleTarget & { readonly namespace: string })[];
   readonly unclear: UnclearFile[];
   readonly skipped: Skipped[];
 }
 
-function collect(files: ReadonlyMap<string, IndexedFile>): Collected {
-  const found: Collected = { documents: new Map(), scaled: [], unclear: [], skipped: [] };
-  for (const [path, file] of files) {
-    for (const document of file.documents) {
-      const { name, namespace } = document.id;
-      const known = found.documents.get(name);
-      // Most names stand once, in a file of one document: then the file's own list serves.
-      const alone = file.documents.length === 1 ? file.documents : [document];
-      found.documents.set(name, known === undefined ? alone : [...known, document]);
-      if (document.scales !== undefined) found.scaled.push({ ...document.scales, namespace });
-    }
-    if (file.isUnclear) found.unclear.push({ path, searchable: file.entry.size <= maxReadBytes });
-    if (file.skipped !== undefined) found.skipped.push(file.skipped);
+function collect(files: FileTable): Collected {
+  const found: Collected = { scaled: [], unclear: [], skipped: [] };
+  for (const { entry, documents, isUnclear, skipped } of files.unusual()) {
+    for (const { scales, id } of documents)
+      if (scales !== undefined) found.scaled.push({ ...scales, namespace: id.namespace });
+    if (isUnclear) found.unclear.push({ path: entry.path, searchable: entry.size <= maxReadBytes });
+    if (skipped !== undefined) found.skipped.push(skipped);
   }
   return found;
 }

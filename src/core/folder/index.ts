@@ -7,11 +7,16 @@
  */
 export { type BootstrapFile, bootstrapFiles, sopsConfig } from './bootstrap.ts';
 export { type CachedFile, createIndexCache, type IndexCache } from './cache.ts';
-export { compareText, type FolderIndex, indexFolder, type UnclearFile } from './folder-index.ts';
+export {
+  compareText,
+  type FolderIndex,
+  indexFolder,
+  type UnclearFile,
+} from './folder-index.ts';
 export type { IgnoreRules } from './ignore.ts';
 export type { IndexedDocument, IndexedFile, Skipped } from './indexed-file.ts';
 export { type FolderLayout, folderLayout } from './layout.ts';
-export { documentsNamed, findDocument, isAutoscaled, type Lookup } from './lookup.ts';
+export { countDocuments, documentsNamed, findDocument, isAutoscaled, type Lookup } from './lookup.ts';
 export {
   type FileDocument,
   type ParsedFile,

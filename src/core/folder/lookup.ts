@@ -2,8 +2,10 @@
  * Finding the document of an object, and the files in which it might stand unread.
  */
 import type { ObjectId } from '../identity.ts';
+import { DocumentTable } from './document-table.ts';
 import type { FolderIndex } from './folder-index.ts';
 import type { IndexedDocument } from './indexed-file.ts';
+import type { Wants } from './packed-file.ts';
 
 export type Lookup =
   | { readonly kind: 'found'; readonly document: IndexedDocument }
@@ -18,7 +20,11 @@ export type Lookup =
  * for a cluster-scoped kind one that states any (the API server has no use for it).
  */
 export function findDocument(index: FolderIndex, id: ObjectId, namespaced: boolean): Lookup {
-  const named = documentsNamed(index, id);
+  const named = recordsOf(
+    index,
+    id,
+    (namespace) => !namespaced || namespace === id.namespace || namespace === '',
+  );
   const exact = named.filter((one) => one.id.namespace === id.namespace);
   const candidates = exact.length > 0 ? exact : named.filter((one) => !namespaced || one.id.namespace === '');
   const claimed = candidates.find((one) => one.notEditable === undefined);
@@ -29,9 +35,24 @@ export function findDocument(index: FolderIndex, id: ObjectId, namespaced: boole
 }
 
 /** The documents of that group, kind and name, in any namespace. */
-export function documentsNamed(index: FolderIndex, id: ObjectId): IndexedDocument[] {
-  const named = index.documents.get(id.name) ?? [];
-  return named.filter((one) => one.id.kind === id.kind && one.id.group === id.group);
+export function documentsNamed(index: FolderIndex, id: ObjectId): readonly IndexedDocument[] {
+  return recordsOf(index, id, () => true);
+}
+
+/** How many records the folder holds. */
+export function countDocuments({ documents }: FolderIndex): number {
+  if (documents instanceof DocumentTable) return documents.count;
+  return [...documents.values()].reduce((sum, some) => sum + some.length, 0);
+}
+
+function recordsOf(
+  { documents }: FolderIndex,
+  { group, kind, name }: ObjectId,
+  isIn: (namespace: string) => boolean,
+): readonly IndexedDocument[] {
+  const wants: Wants = (one) => one.kind === kind && one.group === group && isIn(one.namespace);
+  if (documents instanceof DocumentTable) return documents.named(name, wants);
+  return (documents.get(name) ?? []).filter((one) => wants(one.id));
 }
 
 /** True when an autoscaler of the folder sets the object's size. */

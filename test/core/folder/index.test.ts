@@ -161,6 +161,52 @@ describe('the index of a folder', () => {
 });
 
 describe('the index cache', () => {
+  const text = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n`;
+  const two = { 'apps/shop/a.yaml': text('one'), 'apps/shop/b.yaml': text('two') };
+
+  it('knows files that moved, changed back, or lost a neighbour that mattered', async () => {
+    const reads: string[] = [];
+    const cache = createIndexCache(1000);
+    const look = (files: Record<string, string>) => indexFolder(treeOf(files, {}, reads), 'apps/shop', cache);
+    await look(two);
+    await look({ 'apps/shop/c.yaml': text('two'), 'apps/shop/d.yaml': text('one') });
+    await look({ ...two, 'apps/shop/kustomization.yaml': 'resources: [a.yaml]\n' });
+    const index = await look(two);
+    assert.deepEqual(reads, ['apps/shop/a.yaml', 'apps/shop/b.yaml']);
+    assert.deepEqual([...index.documents.keys()], ['one', 'two']);
+  });
+
+  it('knows files of a folder that another folder holds, also when that one is forgotten', async () => {
+    const reads: string[] = [];
+    const cache = createIndexCache(1000);
+    const files = Object.fromEntries(
+      Array.from({ length: 40 }, (_unused, at) => [`apps/${at}/a.yaml`, text(`name-${at}`)]),
+    );
+    const tree = treeOf(files, {}, reads);
+    await indexFolder(tree, '', cache);
+    assert.equal(reads.length, 40);
+    for (let at = 0; at < 40; at++) await indexFolder(tree, `apps/${at}`, cache);
+    await indexFolder(tree, 'apps', cache);
+    assert.equal(reads.length, 40);
+  });
+
+  it('keeps nothing by its id that an index knows, and of earlier contents no more than a thousand', async () => {
+    const cache = createIndexCache(100_000);
+    const many = (version: string) =>
+      treeOf(
+        Object.fromEntries(
+          Array.from({ length: 1_500 }, (_unused, at) => [`apps/shop/${at}.yaml`, text(`${version}-${at}`)]),
+        ),
+      );
+    const [first, second] = [many('first'), many('second')];
+    const known = (tree: Tree) => tree.entries().filter(({ id }) => cache.get(id) !== undefined).length;
+    await indexFolder(first, 'apps/shop', cache);
+    assert.equal(known(first), 0);
+    await indexFolder(second, 'apps/shop', cache);
+    assert.equal(known(second), 0);
+    assert.equal(known(first), 1_000);
+  });
+
   it('holds as many documents as it may and drops the oldest first', () => {
     const cache = createIndexCache(3);
     const other = { kind: 'other' as const, reason: 'not a map' };

@@ -7,7 +7,6 @@ import {
   indexFolder,
   type Tree,
 } from '../../../src/core/folder/index.ts';
-import { withReplaced } from '../../../src/core/folder/replaced.ts';
 
 type Files = Readonly<Record<string, { readonly text: string; readonly mode: FileMode }>>;
 
@@ -124,39 +123,5 @@ describe('an index made from the one before', () => {
     reads.length = 0;
     await indexFolder(counted({ ...files, 'shop/b.yaml': configMap('three', 'shop') }), 'shop', cache);
     assert.deepEqual(reads, ['shop/b.yaml']);
-  });
-});
-
-describe('a map with replaced values', () => {
-  it('is the map with these values, however often and however many are replaced', () => {
-    const keys = Array.from({ length: 600 }, (_unused, at) => `key-${at}`);
-    const changes = fc.array(fc.uniqueArray(fc.constantFrom(...keys), { maxLength: 300 }), { maxLength: 4 });
-    fc.assert(
-      fc.property(changes, (steps) => {
-        const expected = new Map(keys.map((key) => [key, { step: -1 }]));
-        let map: ReadonlyMap<string, { step: number }> = new Map(expected);
-        for (const [step, replaced] of steps.entries()) {
-          const before = [...map];
-          const previous = map;
-          for (const key of replaced) expected.set(key, { step });
-          map = withReplaced(map, new Map(replaced.map((key) => [key, { step }])));
-          assert.deepEqual([...previous], before, 'the map before is as it was');
-        }
-        assert.deepEqual([...map], [...expected]);
-        assert.deepEqual([...map.keys()], [...expected.keys()]);
-        assert.deepEqual([...map.values()], [...expected.values()]);
-        assert.equal(map.size, expected.size);
-        for (const key of ['key-1', 'absent']) {
-          assert.deepEqual(map.get(key), expected.get(key));
-          assert.equal(map.has(key), expected.has(key));
-        }
-        const seen: string[] = [];
-        map.forEach((_value, key) => {
-          seen.push(key);
-        });
-        assert.deepEqual(seen, keys);
-      }),
-      { numRuns: 50 },
-    );
   });
 });
