@@ -11,6 +11,7 @@ import { createLog, type Log } from '../telemetry/log.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createMirror } from '../worker/mirror.ts';
 import type { Mirror } from '../worker/mirror-spec.ts';
+import { RightOfWay } from '../worker/turns.ts';
 import { garbageCollector } from './collect-garbage.ts';
 import { controlCluster } from './control-cluster.ts';
 import { type Doors, openDoors, startDoors } from './doors.ts';
@@ -123,6 +124,7 @@ function start(kube: KubeClient, config: Config, metrics: Metrics, log: Log): Le
   const mirror = createMirror({
     dataDir: config.dataDir,
     clock: systemClock,
+    rightOfWay: new RightOfWay(systemClock),
     log,
     byteCap: config.branchBufferMaxSize,
     gitTimeoutMs: config.gitTimeout,

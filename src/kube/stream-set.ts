@@ -3,6 +3,7 @@ import type { KubeClient } from './client.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Collection, collectionKey, type StreamHandler } from './collection.ts';
 import { slots } from './slots.ts';
+import type { StreamTurn } from './turns.ts';
 import { CollectionStream } from './watch.ts';
 
 export interface StreamSetOptions {
@@ -16,6 +17,8 @@ export interface StreamSetOptions {
   readonly stallMs?: number;
   /** Snapshots read at the same time. Default 8. */
   readonly replays?: number;
+  /** The turns of one stream; each has its own when absent. */
+  readonly turns?: () => StreamTurn;
 }
 
 const defaultReplays = 8;
@@ -60,7 +63,7 @@ export class StreamSet {
   }
 
   #start(key: string, collection: Collection): void {
-    const { client, clock = systemClock, random = Math.random, stallMs } = this.#options;
+    const { client, clock = systemClock, random = Math.random, stallMs, turns } = this.#options;
     const stream = new CollectionStream({
       client,
       collection,
@@ -69,6 +72,7 @@ export class StreamSet {
       handler: this.#options.handlerFor(collection),
       replaySlot: this.#replaySlot,
       ...(stallMs === undefined ? {} : { stallMs }),
+      ...(turns === undefined ? {} : { turn: turns() }),
     });
     this.#streams.set(key, stream);
     stream.run().catch((error: unknown) => this.#options.onFailure(collection, error));

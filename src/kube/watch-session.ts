@@ -32,10 +32,10 @@ export interface Session {
   onOpen(): void | Promise<void>;
   /** An end returned is the session's end. */
   onEvent(event: WatchEvent): SessionEnd | undefined | Promise<SessionEnd | undefined>;
+  /** Asked after each event: what is returned is awaited, so that others have their turn. */
+  turn(): Promise<void> | undefined;
 }
 
-/** Work this long, then let timers and other connections have their turn. */
-const sliceMs = 10;
 const openDeadlineMs = 30_000;
 const initialEndAnnotation = 'k8s.io/initial-events-end';
 
@@ -66,10 +66,9 @@ async function read(
   controller: AbortController,
   what: string,
 ): Promise<SessionEnd> {
-  const { clock, signal } = session;
+  const { signal } = session;
   const splitter = lineSplitter(session.lineLimit);
   const chunks = body[Symbol.asyncIterator]();
-  let sliceStart = clock.now();
   while (true) {
     const next = await nextChunk(session, chunks, controller);
     if (signal.aborted) return { kind: 'aborted', message: `${what}: called off` };
@@ -84,9 +83,9 @@ async function read(
       const answer = told instanceof Promise ? await told : told;
       if (signal.aborted) return { kind: 'aborted', message: `${what}: called off` };
       if (answer !== undefined) return answer;
-      if (clock.now() - sliceStart >= sliceMs) {
-        await new Promise((resolve) => setImmediate(resolve));
-        sliceStart = clock.now();
+      const turn = session.turn();
+      if (turn !== undefined) {
+        await turn;
         if (signal.aborted) return { kind: 'aborted', message: `${what}: called off` };
       }
     }

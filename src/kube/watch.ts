@@ -8,6 +8,7 @@ import { type KubeClient, resourceVersionOf } from './client.ts';
 import { type Clock, pause, systemClock } from './clock.ts';
 import type { Collection, Snapshot, StreamHandler, StreamReason, StreamState } from './collection.ts';
 import { compareResourceVersions, describeRef, type Query } from './resource.ts';
+import { type StreamTurn, streamTurns } from './turns.ts';
 import { runSession, type SessionEnd, type WatchEvent } from './watch-session.ts';
 
 export interface StreamOptions {
@@ -25,6 +26,8 @@ export interface StreamOptions {
   readonly lineLimit?: number;
   /** Asked before each snapshot, so that not all are read at once; the function it gives releases. */
   readonly replaySlot?: (signal: AbortSignal) => Promise<() => void>;
+  /** Turns between events; of its own when absent. */
+  readonly turn?: StreamTurn;
 }
 
 /** What has happened so far, for metrics and tests. */
@@ -49,7 +52,6 @@ const defaultLineLimit = 32 * 1024 * 1024;
 const firstWatchListPatienceMs = 10_000;
 /** A server that refused streaming lists is asked again after this; it may have been upgraded. */
 const watchListRetryMs = 3_600_000;
-const sliceMs = 10;
 
 export class CollectionStream {
   readonly collection: Collection;
@@ -57,6 +59,7 @@ export class CollectionStream {
   readonly #options: StreamOptions;
   readonly #clock: Clock;
   readonly #random: () => number;
+  readonly #turn: StreamTurn;
   readonly #stopped = new AbortController();
   #attempt = new AbortController();
   #running: Promise<void> | undefined;
@@ -78,6 +81,7 @@ export class CollectionStream {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
+    this.#turn = options.turn ?? streamTurns(this.#clock);
     this.#resourceVersion = options.resumeFrom ?? '';
   }
 
@@ -193,6 +197,7 @@ export class CollectionStream {
         if (this.#replay === undefined) await this.#tell({ phase: 'streaming' });
       },
       onEvent: (event) => this.#onEvent(event),
+      turn: () => this.#turn(this.#replay === undefined ? 'live' : 'long'),
     });
   }
 
@@ -246,7 +251,6 @@ export class CollectionStream {
 
   async #readPages(signal: AbortSignal): Promise<SessionEnd | undefined> {
     const { client, handler } = this.#options;
-    let sliceStart = this.#clock.now();
     let resourceVersion = '';
     for await (const page of client.list(this.collection, {
       labelSelector: this.collection.labelSelector,
@@ -258,10 +262,8 @@ export class CollectionStream {
         this.#replay?.keys.add(snapshotKey(object));
         const told = handler.upsert(object, 'snapshot');
         if (told instanceof Promise) await told;
-        if (this.#clock.now() - sliceStart >= sliceMs) {
-          await new Promise((resolve) => setImmediate(resolve));
-          sliceStart = this.#clock.now();
-        }
+        const turn = this.#turn('long');
+        if (turn !== undefined) await turn;
         if (signal.aborted) return { kind: 'aborted', message: 'called off' };
       }
     }

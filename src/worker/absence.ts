@@ -39,7 +39,7 @@ export class Absence {
   }
 
   /** Records of the collection's objects. */
-  handledHere(): Handled[] {
+  #handledHere(): Handled[] {
     const { group, kind, namespace } = this.#context.collection;
     return [...this.#context.handled.records()].filter(
       ([, { id }]) =>
@@ -78,10 +78,11 @@ export class Absence {
 
   /** Objects dealt with before that a complete snapshot does not hold. */
   async find(snapshot: Snapshot): Promise<Absent> {
-    const missing = this.handledHere().filter(([, { id }]) => !snapshot.keys.has(nameIn(id)));
+    const here = this.#handledHere();
+    const missing = here.filter(([, { id }]) => !snapshot.keys.has(nameIn(id)));
     const asked = missing.length === 0 ? undefined : await this.#context.readClusterUid();
     const cluster = asked ?? this.#context.clusterUid();
-    const voided = this.#voided(snapshot, cluster);
+    const voided = this.#voided(snapshot, cluster, here);
     const nothing = { cluster, gone: [], certain: false };
     if (voided !== undefined) {
       await this.#forget(missing);
@@ -115,18 +116,18 @@ export class Absence {
   /** What is as it was handled stays handled; what is missing or under way has no base any more. */
   async #forget(missing: readonly Handled[]): Promise<void> {
     const keys = new Set(missing.map(([key]) => key));
-    const stale = this.handledHere().filter(
+    const stale = this.#handledHere().filter(
       ([key]) => keys.has(key) || this.#context.underWay.digest(key) !== undefined,
     );
     await this.#context.handled.put(stale.map(([key]) => ({ key, record: undefined, body: undefined })));
   }
 
   /** Why the records of this collection say nothing about what is gone now; undefined when they do. */
-  #voided(snapshot: Snapshot, cluster: string): string | undefined {
+  #voided(snapshot: Snapshot, cluster: string, here: readonly Handled[]): string | undefined {
     const { before } = this;
     if (before === undefined) return undefined;
     if (before.cluster !== cluster) return this.#anotherCluster();
-    const known = [before.resourceVersion, ...this.handledHere().map(([, record]) => record.resourceVersion)];
+    const known = [before.resourceVersion, ...here.map(([, record]) => record.resourceVersion)];
     if (known.some((version) => isOlder(snapshot.resourceVersion, version))) {
       return `${this.#what()}: the cluster is older than what was mirrored (restored from a backup?); nothing is deleted from Git`;
     }

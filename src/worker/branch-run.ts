@@ -27,11 +27,13 @@ import type { BranchObservation, TargetObservation } from './mirror-spec.ts';
 import { PublishedEdits, publishedEdits } from './published-edits.ts';
 import { RemoteBranch } from './remote-branch.ts';
 import type { TargetRun } from './target-run.ts';
+import type { RightOfWay } from './turns.ts';
 
 export interface BranchRunOptions {
   readonly repository: Repository;
   readonly branch: string;
   readonly clock: Clock;
+  readonly rightOfWay: RightOfWay;
   readonly log: Log;
   readonly byteCap: number;
   readonly gitTimeoutMs: number;
@@ -81,7 +83,7 @@ export class BranchRun implements BranchActions {
         (await repository.history.lastCommitTouching(path, commit))?.commit,
       commitRemoving: (commit, target, id) => commitRemoving(repository, commit, target, id),
       date: () => clock.date(),
-      now: () => clock.now(),
+      turns: () => options.rightOfWay.turns(),
       later: (ms, work) => {
         clock.after(ms, () => {
           work().catch((error: unknown) => log.error({ err: error }, 'could not look at an edit again'));

@@ -10,8 +10,10 @@ import { canonicalJson, isObject, type JsonObject } from '../core/json.ts';
 import { type ApplierOwner, isTerminating, neverMirrored, sanitize } from '../core/sanitize/index.ts';
 import type { Mask } from '../core/sealed/index.ts';
 import type { Snapshot, StreamHandler, StreamState } from '../kube/collection.ts';
+import type { ObjectVersion } from '../kube/metadata-list.ts';
 import { compareResourceVersions } from '../kube/resource.ts';
 import { Absence } from './absence.ts';
+import { differences } from './catch-up.ts';
 import { editAuthor } from './edit-author.ts';
 import { digestOf, type HandledRecord, type HandledStates } from './handled.ts';
 import type { WatchedCollection } from './mirror-spec.ts';
@@ -54,8 +56,10 @@ export interface FeedContext {
   readObject(
     id: ObjectId,
   ): Promise<{ kind: 'ok'; object: JsonObject } | { kind: 'not-found' } | { kind: 'unknown' }>;
-  /** uid and resourceVersion of every object of the collection now, or why that cannot be had. */
-  listVersions(): Promise<readonly JsonObject[] | Exclude<Freshness, 'fresh' | 'unsettled'>>;
+  /** Every object of the collection now, or why that cannot be had. */
+  listVersions(): Promise<readonly ObjectVersion[] | Exclude<Freshness, 'fresh' | 'unsettled'>>;
+  /** Work before which streams and planning step back; so it must wait for neither. */
+  first<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Whose write this is, as far as an apply window that is open tells. */
   judge(key: string, object: JsonObject): WriteVerdict;
   /** A version that changed nothing of what is mirrored. */
@@ -218,28 +222,32 @@ export class CollectionFeed implements StreamHandler {
    * this call is on its way to Git; `stale` and the like when that cannot be said.
    */
   async catchUp(): Promise<Exclude<Freshness, 'unsettled'>> {
-    const listed = await this.#context.listVersions();
-    if (typeof listed === 'string') return listed;
+    const { collection, handled } = this.#context;
+    const found = await this.#context.first(async () => {
+      const listed = await this.#context.listVersions();
+      return typeof listed === 'string' ? listed : differences(collection, listed, this.#context);
+    });
+    if (typeof found === 'string') return found;
     let complete = true;
-    const present = new Set<string>();
-    const { group, version, kind } = this.#context.collection;
-    const apiVersion = group === '' ? version : `${group}/${version}`;
-    for (const item of listed) {
-      const object = { apiVersion, kind, metadata: item.metadata ?? {} };
-      const id = identify(object);
-      if (id === undefined || neverMirrored(object) !== undefined) continue;
-      const key = objectKey(id);
-      present.add(key);
-      if (this.#knownVersion(key) === versionOf(object).resourceVersion) continue;
+    for (const { id, resourceVersion } of found.changed) {
+      // It may have arrived while others were read.
+      if (this.#isExcluded(id) || this.#knownVersion(objectKey(id)) === resourceVersion) continue;
       if (!(await this.reread(id))) complete = false;
     }
-    const selects = this.#context.collection.labelSelector !== '';
-    const missing = this.#absence
-      .handledHere()
-      .filter(([key]) => !present.has(key) && (!selects || this.#mine.has(key)));
+    const selects = collection.labelSelector !== '';
+    const missing = found.missing.flatMap((key) => {
+      const record = !selects || this.#mine.has(key) ? handled.get(key) : undefined;
+      return record === undefined ? [] : [[key, record] as const];
+    });
     if (await this.#absence.foundAnotherCluster(missing)) return 'fresh';
     for (const [, { id }] of missing) if (!(await this.reread(id))) complete = false;
     return complete ? 'fresh' : 'stale';
+  }
+
+  #isExcluded({ group, kind, namespace, name }: ObjectId): boolean {
+    const { version } = this.#context.collection;
+    const apiVersion = group === '' ? version : `${group}/${version}`;
+    return neverMirrored({ apiVersion, kind, metadata: { namespace, name } }) !== undefined;
   }
 
   /** Waits until the stream has brought this version of an object, or a newer one. */

@@ -20,7 +20,7 @@ import type { JournalEntry } from './journal.ts';
 import { OverlayTree } from './overlay-tree.ts';
 import { coreFailureReason } from './remote-branch.ts';
 import type { TargetRun } from './target-run.ts';
-import { takingTurns } from './turns.ts';
+import type { Turn } from './turns.ts';
 
 /** What planning a write came to; kept until it is confirmed or planned again. */
 export interface PlannedOutcome {
@@ -42,8 +42,8 @@ export interface CommitContext {
   /** The commit that removed an object's document from a target's folder, at or before a commit. */
   commitRemoving(commit: string, target: TargetRun, id: ObjectId): Promise<string | undefined>;
   date(): Date;
-  /** Milliseconds of any one clock. */
-  now(): number;
+  /** The turns of planning a write. */
+  turns(): Turn;
   /** Does work after `ms`; what goes wrong with it is logged. */
   later(ms: number, work: () => Promise<void>): void;
 }
@@ -231,7 +231,7 @@ export class CommitWrites {
   /** A plan that breaks must not hold up every other edit of the branch: its objects are refused, loudly. */
   async #planSafely(write: Write, target: TargetRun, { tree, draft }: Work): Promise<Plan> {
     try {
-      const pause = takingTurns(this.#context.now);
+      const pause = this.#context.turns();
       const changes = await this.#changes(write, target, pause);
       const options = await target.planOptions(this.#context.cache);
       const made = await plan(tree, changes, {

@@ -20,6 +20,7 @@ import type { MirrorCounts } from './counts.ts';
 import type { HandledRecord } from './handled.ts';
 import type { WatchedCollection } from './mirror-spec.ts';
 import type { TargetRun } from './target-run.ts';
+import type { RightOfWay } from './turns.ts';
 
 export interface FeedOptions {
   readonly target: TargetRun;
@@ -28,6 +29,7 @@ export interface FeedOptions {
   readonly counts: MirrorCounts;
   readonly mask: Mask;
   readonly clock: Clock;
+  readonly rightOfWay: RightOfWay;
   changed(): void;
 }
 
@@ -54,9 +56,7 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
   async function listVersions(): ReturnType<CollectionFeedVersions> {
     const selected = labelSelector === '' ? {} : { labelSelector };
     const ref = { group, version, resource, namespace };
-    const listed = await soon((options) =>
-      client.listAll(ref, { metadataOnly: true, ...selected, ...options }),
-    );
+    const listed = await soon((options) => client.listVersions(ref, { ...selected, ...options }));
     switch (listed.kind) {
       case 'ok':
         return listed.items;
@@ -116,6 +116,7 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     },
     readObject,
     listVersions,
+    first: (work) => options.rightOfWay.first(work),
     judge(key, object) {
       if (isIdle(target.book)) return 'edit';
       const verdict = judge(target.book, { key, object, owner: ownerOf(object) }, clock.now());

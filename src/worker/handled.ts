@@ -5,7 +5,7 @@
  * edit is published or found to be none, so a crash finds the edit again. Losing the volume loses nothing but the base of
  * the three-way comparison.
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { type ObjectId, objectKey, parseObjectKey } from '../core/identity.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, parseJson } from '../core/json.ts';
 import { type Mask, masked } from '../core/sealed/index.ts';
@@ -101,27 +101,40 @@ export class HandledStates {
 
   /** The record, or what the journal knows beyond it: then it equals no live object and has no body. */
   get(key: string): HandledRecord | undefined {
+    return this.#left(key) ?? this.recorded(key);
+  }
+
+  #left(key: string): HandledRecord | undefined {
     const left = this.journal.left(key).at(-1);
-    if (left === undefined) return this.recorded(key);
+    if (left === undefined) return undefined;
     const { id, uid, resourceVersion } = left;
     return { id, uid, resourceVersion, digest: unrecorded };
   }
 
   /** The record as it was before the writes that the journal knows. */
   recorded(key: string): HandledRecord | undefined {
-    const packed = this.#shards.get(shardOf(key))?.get(key);
+    const packed = this.#shards.get(placeOf(key).shard)?.get(key);
     return packed === undefined ? undefined : unpacked(key, packed);
   }
 
   *records(): Iterable<[string, HandledRecord]> {
     for (const records of this.#shards.values())
-      for (const key of [...records.keys()]) {
-        const record = this.get(key);
-        if (record !== undefined) yield [key, record];
-      }
+      for (const [key, record] of records) yield [key, this.#left(key) ?? unpacked(key, record)];
     for (const key of this.journal.leftKeys()) {
       const record = this.recorded(key) === undefined ? this.get(key) : undefined;
       if (record !== undefined) yield [key, record];
+    }
+  }
+
+  /** Key and resourceVersion of every record; far cheaper than the records, and all that a comparison of versions needs. */
+  *versions(): Iterable<readonly [string, string]> {
+    for (const records of this.#shards.values())
+      for (const [key, record] of records) {
+        yield [key, this.journal.left(key).at(-1)?.resourceVersion ?? versionIn(record)];
+      }
+    for (const key of this.journal.leftKeys()) {
+      const record = this.recorded(key) === undefined ? this.get(key) : undefined;
+      if (record !== undefined) yield [key, record.resourceVersion];
     }
   }
 
@@ -155,11 +168,13 @@ export class HandledStates {
   ): Promise<void> {
     const shards = new Set<string>();
     for (const { key, record, body } of updates) {
-      const before = this.recorded(key);
-      shards.add(shardOf(key));
-      this.#set(key, record);
-      if (before !== undefined && before.digest !== record?.digest) this.#unwritten.set(bodyPath(key), null);
-      if (body !== undefined) this.#unwritten.set(bodyPath(key), body);
+      const { shard, bodyPath } = placeOf(key);
+      const before = this.#shards.get(shard)?.get(key);
+      shards.add(shard);
+      this.#set(key, record, shard);
+      if (before !== undefined && unpacked(key, before).digest !== record?.digest)
+        this.#unwritten.set(bodyPath, null);
+      if (body !== undefined) this.#unwritten.set(bodyPath, body);
     }
     for (const { path, content } of this.#printShards(shards)) this.#unwritten.set(path, content);
     if (Object.keys(collections).length > 0) {
@@ -191,8 +206,7 @@ export class HandledStates {
     }
   }
 
-  #set(key: string, record: HandledRecord | undefined): void {
-    const shard = shardOf(key);
+  #set(key: string, record: HandledRecord | undefined, shard = placeOf(key).shard): void {
     const records = this.#shards.get(shard) ?? new Map<string, string>();
     if (record === undefined) records.delete(key);
     else records.set(records.has(key) ? key : flat(key), packed(record));
@@ -225,6 +239,11 @@ function unpacked(key: string, text: string): HandledRecord {
   return documentBlob === '' ? record : { ...record, documentBlob };
 }
 
+function versionIn(packedRecord: string): string {
+  const start = packedRecord.indexOf('\n') + 1;
+  return packedRecord.slice(start, packedRecord.indexOf('\n', start));
+}
+
 function printRecord(record: HandledRecord): string {
   const { id, uid, resourceVersion, digest, documentBlob } = record;
   const fields = [id.group, id.kind, id.namespace, id.name, uid, resourceVersion, digest];
@@ -242,17 +261,11 @@ export function blobId(content: Uint8Array): string {
   return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
 }
 
-function shardOf(key: string): string {
-  return keyHash(key).slice(0, 2);
-}
-
-function bodyPath(key: string): string {
-  const hash = keyHash(key);
-  return `objects/${hash.slice(0, 2)}/${hash.slice(2)}`;
-}
-
-function keyHash(key: string): string {
-  return createHash('sha1').update(key).digest('hex');
+/** Where a record and its body are kept, by the hash of the key. */
+function placeOf(key: string): { readonly shard: string; readonly bodyPath: string } {
+  const hashed = hash('sha1', key);
+  const shard = hashed.slice(0, 2);
+  return { shard, bodyPath: `objects/${shard}/${hashed.slice(2)}` };
 }
 
 function readShard(content: Uint8Array): HandledRecord[] {

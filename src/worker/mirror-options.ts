@@ -2,10 +2,13 @@
 import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { MirrorCounts } from './counts.ts';
+import type { RightOfWay } from './turns.ts';
 
 export interface MirrorOptions {
   readonly dataDir: string;
   readonly clock: Clock;
+  /** Shared with whoever answers questions. */
+  readonly rightOfWay: RightOfWay;
   readonly log: Log;
   readonly byteCap: number;
   readonly gitTimeoutMs: number;

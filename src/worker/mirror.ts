@@ -239,7 +239,7 @@ class RunningMirror implements Mirror {
     repository: Repository,
     spec: MirrorSpec,
   ): Promise<void> {
-    const { log, clock } = this.#options;
+    const { log, clock, counts, rightOfWay } = this.#options;
     const journal = new Journal(privateFile(join(this.#options.dataDir, 'journal', `${spec.uid}.jsonl`)));
     const handled = new HandledStates(repository.keptTree(spec.uid), journal);
     await handled.load();
@@ -269,14 +269,11 @@ class RunningMirror implements Mirror {
     const streams = new StreamSet({
       client: spec.cluster.client,
       clock,
+      turns: () => rightOfWay.turns(),
       handlerFor: (collection) =>
         collectionFeed({
-          target,
-          collection,
+          ...{ target, collection, counts, mask, clock, rightOfWay },
           worker: branch.worker,
-          counts: this.#options.counts,
-          mask,
-          clock,
           changed: () => this.#changed(spec.key),
         }),
       onFailure: (collection, error) => {
@@ -351,14 +348,11 @@ class RunningMirror implements Mirror {
   }
 
   #startBranch(branchKey: string, repository: Repository, spec: MirrorSpec): BranchRun {
-    const { clock, log, byteCap, gitTimeoutMs, counts } = this.#options;
+    const { log, counts, clock, rightOfWay, byteCap, gitTimeoutMs } = this.#options;
     const branch = new BranchRun({
-      repository,
+      ...{ repository, clock, rightOfWay, byteCap, gitTimeoutMs },
       branch: spec.branch,
-      clock,
       log: log.child({ branch: spec.branch }),
-      byteCap,
-      gitTimeoutMs,
       lastPushedCommit: spec.lastPushedCommit,
       counts: counts.branch(spec),
       changed: () => {

@@ -43,6 +43,39 @@ describe('a collection stream', () => {
     assert.equal(request?.query.get('timeoutSeconds'), '450');
   });
 
+  for (const via of ['watch-list', 'pages']) {
+    it(`waits for its turn after each event, a long one in a snapshot by ${via} and a live one after it`, async () => {
+      const asked: string[] = [];
+      const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
+      const { handler } = await start(
+        (request, response) => {
+          if (request.kind === 'watch') return sendEvent(response, 'MODIFIED', configMap('a', 10));
+          if (request.kind === 'list') return sendList(response, [configMap('a', 3), configMap('b', 5)], 9);
+          if (via === 'pages') return sendStatus(response, 422, 'Invalid');
+          sendEvent(response, 'ADDED', configMap('a', 3));
+          sendEvent(response, 'ADDED', configMap('b', 5));
+          sendBookmark(response, 9, true);
+          sendEvent(response, 'MODIFIED', configMap('a', 10));
+        },
+        {
+          turn(work) {
+            asked.push(work);
+            return asked.length === 1 ? mayGoOn : undefined;
+          },
+        },
+      );
+      await eventually('the first turn', () => asked.length === 1);
+      for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+      assert.deepEqual(
+        handler.told.filter((one) => one.startsWith('+')),
+        ['+a'],
+      );
+      goOn();
+      await eventually('the live event', () => handler.told.includes('~a') && asked.at(-1) === 'live');
+      assert.deepEqual(asked.slice(0, 2), ['long', 'long']);
+    });
+  }
+
   it('counts an object that goes away inside the snapshot as deleted and not as part of it', async () => {
     const { handler } = await start((_request, response) => {
       sendEvent(response, 'ADDED', configMap('a', 3));

@@ -52,6 +52,8 @@ describe('handled states', () => {
         const later = new HandledStates(tree, noJournal());
         await later.load();
         assert.deepEqual(new Map(later.records()), new Map(states.records()));
+        const versions = [...later.records()].map(([key, { resourceVersion }]) => [key, resourceVersion]);
+        assert.deepEqual([...later.versions()], versions);
         const bodies = [...tree.files.keys()].filter((path) => path.startsWith('objects/'));
         assert.equal(bodies.length, states.size);
       }),

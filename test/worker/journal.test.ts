@@ -40,6 +40,7 @@ describe('the journal of commits that are not recorded yet', () => {
       [...handled.records()].map(([one]) => one),
       [key],
     );
+    assert.deepEqual([...handled.versions()], [[key, '7']]);
     assert.equal(handled.recorded(key), undefined);
     assert.notEqual(handled.get(key)?.digest, undefined);
   });
