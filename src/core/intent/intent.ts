@@ -81,6 +81,7 @@ interface Look {
   readonly autoscaled: boolean;
   readonly hasPerson: boolean;
   verdict(path: Path): Verdict;
+  isControllers(path: Path): boolean;
   /** Whether a person owns the very field. */
   isChosen(path: Path): boolean;
   /** Whether a person wrote the very field, and not along with the list item it stands in. True when nothing is known. */
@@ -98,12 +99,16 @@ function lookAt(input: IntentInput, sanitized: JsonObject): Look {
     roles.set(owner, role);
     return role;
   };
+  const verdict = (path: Path) => verdictOf(owners.of(path), ownerRole);
+  // Most objects are no controller's, and then no field has to be looked up.
+  const hasController = owners.all.some((owner) => ownerRole(owner) === 'controller');
   const roleIs = (role: string) => (owner: FieldOwner) => ownerRole(owner) === role;
   return {
     sanitized,
     autoscaled: input.autoscaled || isScaledByController(owners.of(['spec', 'replicas']), rules),
     hasPerson: !owners.known || owners.of([]).some(roleIs('person')),
-    verdict: (path) => verdictOf(owners.of(path), ownerRole),
+    verdict,
+    isControllers: (path) => hasController && verdict(path) === 'controller',
     isChosen: (path) => owners.exactly(path).some(roleIs('person')),
     isSetLater: (path) => {
       const item = path.slice(0, path.findLastIndex((step) => typeof step === 'number') + 1);
@@ -171,7 +176,7 @@ function pruningOf(rules: MergeRules, look: Look, before: JsonObject | undefined
       rules.policy !== 'handled' &&
       rules.schema.mayOutlive(path, value) &&
       !look.isSetLater(path),
-    isControllers: (path) => look.verdict(path) === 'controller' || (rules.autoscaled && isReplicas(path)),
+    isControllers: (path) => look.isControllers(path) || (rules.autoscaled && isReplicas(path)),
   };
 }
 
@@ -185,6 +190,7 @@ function mergeRules(input: IntentInput, document: JsonObject, look: Look): Merge
     candidates,
     autoscaled: look.autoscaled,
     verdict: look.verdict,
+    isControllers: look.isControllers,
   };
 }
 

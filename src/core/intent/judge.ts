@@ -7,6 +7,7 @@ import { equalByMeaning, type KindSchema, pairItems } from './schema/index.ts';
 export function isEdit(rules: MergeRules, place: Place): boolean {
   const { path, bases, live } = place;
   if (rules.autoscaled && isReplicas(path)) return false;
+  if (rules.policy === 'whole') return !rules.isControllers(path);
   const verdict = rules.verdict(path);
   switch (rules.policy) {
     case 'handled':
@@ -16,8 +17,6 @@ export function isEdit(rules: MergeRules, place: Place): boolean {
       return bases.some((base, index) => isCandidate(rules, index, path, base, live))
         ? verdict === 'person'
         : verdict !== 'controller';
-    case 'whole':
-      return verdict !== 'controller';
   }
 }
 

@@ -17,6 +17,8 @@ export interface FieldOwner {
 export interface FieldOwnership {
   /** False when the object carries no managedFields, so that nobody is known to own anything. */
   readonly known: boolean;
+  /** Whoever owns anything. */
+  readonly all: readonly FieldOwner[];
   /**
    * Owners of the place or of something below it. When there are none, those of the nearest place around it that is owned as a
    * whole (an atomic list or map). A path holds list positions of the live object.
@@ -40,6 +42,7 @@ export function fieldOwners(live: JsonObject): FieldOwnership {
     entries.map(({ owner, fields }) => ({ owner, reach: follow(fields, live, path) }));
   return {
     known: entries.length > 0,
+    all: entries.map(({ owner }) => owner),
     of(path) {
       const reached = reach(path);
       const exact = reached.filter((entry) => entry.reach.kind === 'exact');

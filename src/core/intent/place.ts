@@ -33,6 +33,8 @@ export interface MergeRules {
   /** An autoscaler sets `spec.replicas`. */
   readonly autoscaled: boolean;
   verdict(path: Path): Verdict;
+  /** The verdict is `controller`. */
+  isControllers(path: Path): boolean;
 }
 
 /** The merge of one value, handed to the modules that merge its parts. */

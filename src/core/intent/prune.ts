@@ -54,6 +54,8 @@ export function prune(pruning: Pruning, edited: JsonObject): JsonObject {
     leavesOf(value).every((leaf) => whyThere([...path, ...leaf], [...livePath, ...leaf])?.kind === 'default');
 
   const isNeedless = ({ path, livePath }: Pair, value: Json): boolean => {
+    // It holds the name.
+    if (path.length === 1 && path[0] === 'metadata') return false;
     const why = whyThere(path, livePath);
     if (why === undefined) return pruning.isLeftover(livePath, value);
     if (why.kind === 'allocated') return !pruning.isChosen(livePath);
@@ -70,13 +72,18 @@ export function prune(pruning: Pruning, edited: JsonObject): JsonObject {
   };
 
   const visitMap = (pair: Pair, value: JsonObject, liveValue: JsonObject): void => {
+    const isWhole = pair.path.length === 0;
+    if (isWhole || !schema.isUnexplained(pair.livePath, value)) visitMembers(pair, value, liveValue);
+    if (isBare(pair, liveValue)) current = removeAt(current, pair.path);
+  };
+
+  const visitMembers = (pair: Pair, value: JsonObject, liveValue: JsonObject): void => {
     for (const [key, inner] of Object.entries(value)) {
       const path = [...pair.path, key];
       const liveInner = member(liveValue, key);
       if (isMissing(liveInner) || isNaming(path)) continue;
       visit({ path, livePath: [...pair.livePath, key], before: member(pair.before, key) }, inner, liveInner);
     }
-    if (isBare(pair, liveValue)) current = removeAt(current, pair.path);
   };
 
   /** A map of names that lost its last one, while the live map holds only what others put there, has nothing left to say. */

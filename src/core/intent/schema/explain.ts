@@ -14,7 +14,7 @@ import {
 import { derivations } from './derive.ts';
 import { equalByMeaning } from './equal.ts';
 import type { ExplainField, Explanation, Facts, KindSchema } from './kind-schema.ts';
-import { type Condition, type Match, matchesAlong, type Rule } from './rules.ts';
+import { type Condition, isSilent, type Match, matchesAlong, type Rule } from './rules.ts';
 import { schemaDefault } from './schema-default.ts';
 
 /** See `KindSchema.explain`. */
@@ -40,12 +40,23 @@ export function unexplainedWithin(facts: Facts, schema: KindSchema, field: Expla
   return 'kind' in within ? [] : within;
 }
 
+/** See `KindSchema.isUnexplained`. Said of the whole, because the data of a ConfigMap may be thousands of entries. */
+export function isUnexplained(facts: Facts, path: Path, value: Json): boolean {
+  return (
+    facts.origin === 'builtin' &&
+    membersOf(value).every(([, inner]) => inner !== null && typeof inner !== 'object') &&
+    isSilent(facts.rules, path)
+  );
+}
+
 function explainWithin(facts: Facts, schema: KindSchema, context: Context): Explanation | readonly Path[] {
   if (context.value === null) return { kind: 'default' };
   const own = explainItself(facts, schema, context);
   if (own !== undefined) return own;
   const members = membersOf(context.value);
   if (members.length === 0) return [context.path];
+  if (isUnexplained(facts, context.path, context.value))
+    return members.map(([step]) => [...context.path, step]);
   let first: Explanation | undefined;
   const paths: Path[] = [];
   for (const [step, value] of members) {

@@ -51,6 +51,8 @@ export interface KindSchema {
    * is explained when a rule gives it or when every member is explained.
    */
   explain(field: ExplainField): Explanation | undefined;
+  /** True for a container of scalars that no rule can explain one of: each of them was set by a person. False says nothing. */
+  isUnexplained(path: Path, value: Json): boolean;
   /** The paths inside such a field that nothing explains; none when `explain` explains it. */
   unexplained(field: ExplainField): readonly Path[];
   /** Whether the value at the path may be a default that was decided once and that its source no longer leads to. */

@@ -63,6 +63,8 @@ interface Node {
   readonly rewritten: string[];
   /** Parts that begin here. */
   readonly parts: Node[];
+  /** There are rules here or further in. */
+  speaks: boolean;
 }
 
 /** Where the rules of one kind begin. */
@@ -90,6 +92,15 @@ export function rulesOf(apiVersion: string, kind: string): RuleIndex & { readonl
 /** The rules at a path, and for each ancestor of it the rules there: element i belongs to the first i steps. */
 export function matchesAlong(rules: RuleIndex, path: Path): (readonly Match[])[] {
   return walk(rules, path).map(matchesAt);
+}
+
+/** Whether no rule speaks about the place, about anything in it, or about what it stands in (the whole object aside). */
+export function isSilent(rules: RuleIndex, path: Path): boolean {
+  const along = walk(rules, path);
+  const isAroundSpoken = along.some(
+    (reached, depth) => depth > 0 && reached.some(({ node }) => node.rules.length > 0),
+  );
+  return !isAroundSpoken && (along[path.length] ?? []).every(({ node }) => !node.speaks);
 }
 
 const noMatches: readonly Match[] = [];
@@ -180,7 +191,27 @@ function index(): Map<string, Node> {
     for (const [path, names] of Object.entries(paths))
       nodeAt(ownerNode(owner), path).rewritten.push(...names);
   }
+  markSpeaking([...found.values()]);
   return found;
+}
+
+/** A part may sit inside itself, so this is repeated until nothing changes. */
+function markSpeaking(roots: readonly Node[]): void {
+  const nodes = new Set(roots);
+  // The set grows while it is read.
+  for (const node of nodes) for (const inner of insideOf(node)) nodes.add(inner);
+  for (let grows = true; grows; ) {
+    grows = false;
+    for (const node of [...nodes].reverse()) {
+      if (node.speaks || (node.rules.length === 0 && !insideOf(node).some(({ speaks }) => speaks))) continue;
+      node.speaks = true;
+      grows = true;
+    }
+  }
+}
+
+function insideOf({ keys, item, any, parts }: Node): Node[] {
+  return [...keys.values(), ...(item ? [item] : []), ...(any ? [any] : []), ...parts];
 }
 
 function groupIndex(): Map<string, Node> {
@@ -201,6 +232,7 @@ function newNode(): Node {
     vanish: [],
     rewritten: [],
     parts: [],
+    speaks: false,
   };
 }
 

@@ -1,6 +1,6 @@
 /** Finds what we know about a kind. */
 import { builtinCrds, type CrdSchemas, customType } from './crd.ts';
-import { explain, mayOutlive, unexplainedWithin } from './explain.ts';
+import { explain, isUnexplained, mayOutlive, unexplainedWithin } from './explain.ts';
 import type { Facts, KindSchema } from './kind-schema.ts';
 import { readsBack } from './reads-back.ts';
 import { rulesOf } from './rules.ts';
@@ -20,6 +20,7 @@ export function kindSchema(apiVersion: string, kind: string, crds?: CrdSchemas):
     isMap: (path) => typeAt(facts.type, path)?.map ?? false,
     meaning: (path) => typeAt(facts.type, path)?.meaning ?? 'exact',
     explain: (field) => explain(facts, schema, field),
+    isUnexplained: (path, value) => isUnexplained(facts, path, value),
     unexplained: (field) => unexplainedWithin(facts, schema, field),
     mayOutlive: (path, value) => mayOutlive(facts, path, value),
     readsBack: (field) => readsBack(facts, schema, field),
