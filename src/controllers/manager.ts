@@ -73,7 +73,9 @@ export interface Controllers {
 
 /** Worked on without a pause, so whatever is queued after it sees the new set. */
 const specsKey = 'specs';
-/** Observations come by the hundred while edits flow. */
+/** Before the key of a GitTarget that a worker reported on. */
+const observedKey = 'observed ';
+/** Observations come by the thousand while edits flow, one for each. */
 const observationDelayMs = 250;
 
 const reconcilers: Readonly<
@@ -195,7 +197,7 @@ export function startControllers(options: ControllersOptions): Controllers {
   };
   const stopListening = [
     mirror.onChange((target) => {
-      for (const [kind, key] of observersOf(store, target)) enqueue(kind, key, observationDelayMs);
+      queue.addAfter(`${observedKey}${target}`, observationDelayMs);
       argocd.observed(target);
     }),
     mirror.onEvent(tell),
@@ -225,6 +227,10 @@ export function startControllers(options: ControllersOptions): Controllers {
     if (item === specsKey) {
       argocd.update(clusters.remotes());
       applySpecs(context);
+      return undefined;
+    }
+    if (item.startsWith(observedKey)) {
+      enqueueAll(observersOf(store, item.slice(observedKey.length)));
       return undefined;
     }
     const { kind, key } = split(item);

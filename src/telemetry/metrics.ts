@@ -74,12 +74,11 @@ export function createMetrics(options: { readonly process: boolean }): Metrics {
   /** Remembers the label set, so that it can be ended. */
   function find(name: MetricName, labels: Readonly<Partial<Record<string, string>>>) {
     const entry = metrics.get(name);
-    const series = bounded(labels);
-    if (entry !== undefined) {
-      const key = entry.labels.map((label) => series[label]).join('\u0000');
-      if (!entry.known.has(key)) entry.known.set(key, series);
-    }
-    return { metric: entry?.metric, series };
+    if (entry === undefined) return { metric: undefined, series: {} };
+    const key = entry.labels.map((label) => labels[label] ?? '').join('\u0000');
+    const series = entry.known.get(key) ?? bounded(labels);
+    if (!entry.known.has(key)) entry.known.set(key, series);
+    return { metric: entry.metric, series };
   }
 }
 

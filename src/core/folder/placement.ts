@@ -35,6 +35,9 @@ export interface Placed {
   readonly source: 'by_type' | 'default' | 'canonical';
 }
 
+const canonical = parseTemplate('{namespace}/{group}/{resource}/{name}{sensitiveSuffix}');
+const canonicalParts = canonical.ok ? canonical.parts : [];
+
 /** First rung of the ladder that applies. A template that cannot be read falls through to the next. */
 export function placeDocument(question: PlacementQuestion, spec: PlacementSpec): Placed {
   const facts = factsOf(question);
@@ -45,8 +48,7 @@ export function placeDocument(question: PlacementQuestion, spec: PlacementSpec):
   if (byType !== undefined) return { path: sealed(byType, question.sensitive), source: 'by_type' };
   const byDefault = fill(spec.default, facts);
   if (byDefault !== undefined) return { path: sealed(byDefault, question.sensitive), source: 'default' };
-  const canonical = fill('{namespace}/{group}/{resource}/{name}{sensitiveSuffix}', facts) ?? '';
-  return { path: canonical, source: 'canonical' };
+  return { path: renderTemplate(canonicalParts, facts), source: 'canonical' };
 }
 
 /**

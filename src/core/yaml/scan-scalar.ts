@@ -41,7 +41,9 @@ export function scanPlain(scan: Scan): void {
   const { text, end } = scan;
   const start = scan.at;
   const indent = scan.indent + 1;
+  // What earlier lines read as; the words of one line read as they stand.
   let content = '';
+  let lineFrom = start;
   let contentEnd = start;
   let fold: Fold = { blanks: '', breaks: 0 };
   let broken = false;
@@ -49,7 +51,10 @@ export function scanPlain(scan: Scan): void {
     const wordStart = scan.at;
     while (scan.at < end && !isBlankOrEnd(scan, scan.at) && !endsPlain(scan)) scan.at += 1;
     if (scan.at > wordStart) {
-      content += unfold(fold) + text.slice(wordStart, scan.at);
+      if (fold.breaks > 0) {
+        content += text.slice(lineFrom, contentEnd) + unfold(fold);
+        lineFrom = wordStart;
+      }
       contentEnd = scan.at;
     }
     if (scan.at >= end || !isBlankOrEnd(scan, scan.at)) {
@@ -61,7 +66,7 @@ export function scanPlain(scan: Scan): void {
     broken = fold.breaks > 0;
     if (scan.flow === 0 && scan.at - scan.lineStart < indent) break;
   }
-  push(scan, 'scalar', start, contentEnd, content, 'plain');
+  push(scan, 'scalar', start, contentEnd, content + text.slice(lineFrom, contentEnd), 'plain');
   if (broken) scan.keyAllowed = true;
 }
 
