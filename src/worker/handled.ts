@@ -6,10 +6,11 @@
  * the three-way comparison.
  */
 import { createHash, hash } from 'node:crypto';
-import { type ObjectId, objectKey, parseObjectKey } from '../core/identity.ts';
+import { type ObjectId, objectKey } from '../core/identity.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, parseJson } from '../core/json.ts';
 import { type Mask, masked } from '../core/sealed/index.ts';
 import type { Journal } from './journal.ts';
+import { RecordTable } from './record-table.ts';
 
 export interface HandledRecord {
   readonly id: ObjectId;
@@ -55,8 +56,7 @@ export const unrecorded = 'unrecorded';
 export class HandledStates {
   readonly journal: Journal;
   readonly #tree: PrivateTree;
-  /** Packed records by shard and key: one edit prints one shard, not all records. */
-  readonly #shards = new Map<string, Map<string, string>>();
+  readonly #records = new RecordTable();
   #collections: Record<string, CollectionRecord> = {};
   readonly #unwritten = new Map<string, string | null>();
   #tip: string | undefined;
@@ -77,7 +77,7 @@ export class HandledStates {
       if (path === collectionsFile) this.#collections = readCollections(content);
       if (path === tipFile) this.#tip = Buffer.from(content).toString('utf8');
       if (!path.startsWith('index/')) continue;
-      for (const record of readShard(content)) this.#set(objectKey(record.id), record);
+      for (const record of readShard(content)) this.#records.set(record, placeOf(objectKey(record.id)).shard);
     }
   }
 
@@ -94,9 +94,7 @@ export class HandledStates {
   }
 
   get size(): number {
-    let size = 0;
-    for (const records of this.#shards.values()) size += records.size;
-    return size;
+    return this.#records.size;
   }
 
   /** The record, or what the journal knows beyond it: then it equals no live object and has no body. */
@@ -113,13 +111,11 @@ export class HandledStates {
 
   /** The record as it was before the writes that the journal knows. */
   recorded(key: string): HandledRecord | undefined {
-    const packed = this.#shards.get(placeOf(key).shard)?.get(key);
-    return packed === undefined ? undefined : unpacked(key, packed);
+    return this.#records.get(key, placeOf(key).shard);
   }
 
   *records(): Iterable<[string, HandledRecord]> {
-    for (const records of this.#shards.values())
-      for (const [key, record] of records) yield [key, this.#left(key) ?? unpacked(key, record)];
+    for (const [key, record] of this.#records.entries()) yield [key, this.#left(key) ?? record];
     for (const key of this.journal.leftKeys()) {
       const record = this.recorded(key) === undefined ? this.get(key) : undefined;
       if (record !== undefined) yield [key, record];
@@ -128,10 +124,8 @@ export class HandledStates {
 
   /** Key and resourceVersion of every record; far cheaper than the records, and all that a comparison of versions needs. */
   *versions(): Iterable<readonly [string, string]> {
-    for (const records of this.#shards.values())
-      for (const [key, record] of records) {
-        yield [key, this.journal.left(key).at(-1)?.resourceVersion ?? versionIn(record)];
-      }
+    for (const [key, version] of this.#records.versions())
+      yield [key, this.journal.left(key).at(-1)?.resourceVersion ?? version];
     for (const key of this.journal.leftKeys()) {
       const record = this.recorded(key) === undefined ? this.get(key) : undefined;
       if (record !== undefined) yield [key, record.resourceVersion];
@@ -155,7 +149,8 @@ export class HandledStates {
   /** Notes a newer resourceVersion of an object that did not change in any way that matters. */
   touch(key: string, resourceVersion: string): void {
     const record = this.recorded(key);
-    if (record !== undefined) this.#set(key, { ...record, resourceVersion });
+    if (record !== undefined && record.resourceVersion !== resourceVersion)
+      this.#records.set({ ...record, resourceVersion }, placeOf(key).shard);
   }
 
   /**
@@ -169,11 +164,11 @@ export class HandledStates {
     const shards = new Set<string>();
     for (const { key, record, body } of updates) {
       const { shard, bodyPath } = placeOf(key);
-      const before = this.#shards.get(shard)?.get(key);
+      const before = this.#records.get(key, shard);
       shards.add(shard);
-      this.#set(key, record, shard);
-      if (before !== undefined && unpacked(key, before).digest !== record?.digest)
-        this.#unwritten.set(bodyPath, null);
+      if (record === undefined) this.#records.delete(key, shard);
+      else this.#records.set(record, shard);
+      if (before !== undefined && before.digest !== record?.digest) this.#unwritten.set(bodyPath, null);
       if (body !== undefined) this.#unwritten.set(bodyPath, body);
     }
     for (const { path, content } of this.#printShards(shards)) this.#unwritten.set(path, content);
@@ -206,42 +201,12 @@ export class HandledStates {
     }
   }
 
-  #set(key: string, record: HandledRecord | undefined, shard = placeOf(key).shard): void {
-    const records = this.#shards.get(shard) ?? new Map<string, string>();
-    if (record === undefined) records.delete(key);
-    else records.set(records.has(key) ? key : flat(key), packed(record));
-    if (records.size === 0) this.#shards.delete(shard);
-    else this.#shards.set(shard, records);
-  }
-
   #printShards(shards: ReadonlySet<string>): { path: string; content: string | null }[] {
     return [...shards].map((shard) => {
-      const records = this.#shards.get(shard) ?? new Map<string, string>();
-      const lines = [...records].map(([key, record]) => printRecord(unpacked(key, record)));
+      const lines = this.#records.shard(shard).map(printRecord);
       return { path: `index/${shard}`, content: lines.length === 0 ? null : lines.join('') };
     });
   }
-}
-
-/** A record as one string: there is one per live object. */
-function packed({ uid, resourceVersion, digest, documentBlob = '' }: HandledRecord): string {
-  return flat([uid, resourceVersion, digest, documentBlob].join('\n'));
-}
-
-/** The same text in one piece; V8 keeps the parts of a joined string beside it. */
-function flat(text: string): string {
-  return Buffer.from(text).toString();
-}
-
-function unpacked(key: string, text: string): HandledRecord {
-  const [uid = '', resourceVersion = '', digest = '', documentBlob = ''] = text.split('\n');
-  const record = { id: parseObjectKey(key), uid, resourceVersion, digest };
-  return documentBlob === '' ? record : { ...record, documentBlob };
-}
-
-function versionIn(packedRecord: string): string {
-  const start = packedRecord.indexOf('\n') + 1;
-  return packedRecord.slice(start, packedRecord.indexOf('\n', start));
 }
 
 function printRecord(record: HandledRecord): string {
