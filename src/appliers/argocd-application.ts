@@ -41,6 +41,14 @@ export interface Application extends ApplicationName {
   /** The newest operation was started by us. */
   readonly startedByUs: boolean;
   readonly lastSync: Omit<LastSync, 'oldGate'> | undefined;
+  /** What the result of the newest sync says of each SyncGate. */
+  readonly gatesSaid: readonly GateSaid[];
+}
+
+export interface GateSaid {
+  readonly namespace: string;
+  readonly name: string;
+  readonly message: string;
 }
 
 export interface Notice {
@@ -169,6 +177,11 @@ export function applicationOf(object: JsonObject): Application {
     asked: isObject(asked) ? asked : {},
     startedByUs: isOurs(asked),
     lastSync: lastSyncOf(object),
+    gatesSaid: gateResults(object).map((result) => ({
+      namespace: textOf(result.namespace) ?? '',
+      name: textOf(result.name) ?? '',
+      message: textOf(result.message) ?? '',
+    })),
   };
 }
 
@@ -238,9 +251,7 @@ function lastSyncOf(object: JsonObject): Application['lastSync'] {
   const state = valueAt(object, ['status', 'operationState']);
   const sync = valueAt(state, ['operation', 'sync']);
   if (!isObject(state) || !isObject(sync) || sync.dryRun === true) return undefined;
-  const results = valueAt(state, ['syncResult', 'resources']);
-  const all = Array.isArray(results) ? results.filter(isObject) : [];
-  const gate = all.find(({ kind, group }) => kind === 'SyncGate' && group === 'configbutler.ai');
+  const [gate] = gateResults(object);
   const automated = valueAt(state, ['operation', 'initiatedBy', 'automated']) === true;
   return {
     applied: state.phase === 'Succeeded',
@@ -250,6 +261,12 @@ function lastSyncOf(object: JsonObject): Application['lastSync'] {
     goesBack: goesBack(object),
     gate: gate === undefined ? 'none' : textOf(gate.hookType) === 'PreSync' ? 'hook' : 'resource',
   };
+}
+
+function gateResults(object: JsonObject): JsonObject[] {
+  const results = valueAt(object, ['status', 'operationState', 'syncResult', 'resources']);
+  const all = Array.isArray(results) ? results.filter(isObject) : [];
+  return all.filter(({ kind, group }) => kind === 'SyncGate' && group === 'configbutler.ai');
 }
 
 /** The newest entry of the history was there before, with others in between. */

@@ -3,7 +3,8 @@
  * the door of Argo CD answers them.
  */
 import { annotations, apiGroup, apiVersionName } from '../api/group.ts';
-import { syncGate, syncGateKind } from '../api/sync-gate.ts';
+import { type SyncGateStatus, syncGate, syncGateKind } from '../api/sync-gate.ts';
+import type { EarlierAnswer } from '../core/apply/index.ts';
 import { metadataMap } from '../core/identity.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { type ArgocdTracking, applierOwner, instanceOwner } from '../core/sanitize/index.ts';
@@ -176,7 +177,7 @@ export class SyncGates {
     for (const [other, { gate }] of known)
       if (other !== uid && gate.namespace === namespace && gate.name === name) this.#remove(known, other);
     const owner = this.#ownerOf(object);
-    const answered = status?.answeredUID === uid && status.phase !== undefined ? status.phase : undefined;
+    const createdAt = Date.parse(metadata.creationTimestamp ?? '');
     const gate: SeenGate = {
       client,
       namespace,
@@ -185,10 +186,10 @@ export class SyncGates {
       application: owner,
       checks: spec,
       requested: metadata.annotations?.[annotations.requestedAt] ?? '',
-      answered: answered === undefined ? undefined : { phase: answered, degraded: status?.degraded === true },
+      answered: status?.answeredUID === uid ? answerOf(status, createdAt) : undefined,
     };
     const application = owner === undefined ? '' : `${owner.namespace}/${owner.name}`;
-    known.set(uid, { application, createdAt: Date.parse(metadata.creationTimestamp ?? ''), gate });
+    known.set(uid, { application, createdAt, gate });
     this.#handler?.seen(gate);
     this.#options.onChange(application);
   }
@@ -211,6 +212,13 @@ export class SyncGates {
     const { namespace, name } = (owner?.kind === 'ArgoCD' ? owner : labelled) ?? {};
     return namespace === undefined || name === undefined ? undefined : { namespace, name };
   }
+}
+
+function answerOf(
+  { phase, message = '', degraded = false, observedAt = '' }: SyncGateStatus,
+  createdAt: number,
+): EarlierAnswer | undefined {
+  return phase && { phase, message, degraded, observedAt: Date.parse(observedAt), createdAt };
 }
 
 function uidOf({ metadata }: JsonObject): string {

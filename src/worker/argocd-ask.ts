@@ -2,6 +2,7 @@
 import type { Application } from '../appliers/argocd-application.ts';
 import { combined, type Since, type SyncSource } from '../core/apply/index.ts';
 import type { GateAnswer } from '../core/gate/index.ts';
+import type { LetThrough } from './argocd-windows.ts';
 import type { GateDesk, Verdict } from './gate-desk.ts';
 
 export interface Asking {
@@ -16,10 +17,12 @@ export interface Asked {
 
 const deadlineMs = 17_000;
 
+/** @param isUnderWay the sync applies these commits already, whatever the answer is; the caller has the marks */
 export async function ask(
   { desk }: Asking,
   { namespace, name }: Application,
   sources: readonly SyncSource[],
+  { isUnderWay = false } = {},
 ): Promise<Asked> {
   const application = { namespace, name };
   const verdicts = await Promise.all(
@@ -34,15 +37,26 @@ export async function ask(
         applier: 'argocd',
         phase: 'presync',
       } as const;
-      const verdict = await desk.ask(question, { deadlineMs, appliers: [`${namespace}/${name}`] });
+      const verdict = await desk.ask(question, {
+        deadlineMs,
+        appliers: [`${namespace}/${name}`],
+        isUnderWay,
+      });
       return { source, verdict };
     }),
   );
   const answer = combined(verdicts.map(({ verdict }) => verdict.answer));
   // A sync that does not go on opens no window, also not for the source that could.
   const asked = { answer, sources, verdicts };
-  if (answer.decision !== 'open') dropMarks(asked);
+  if (answer.decision !== 'open' && !isUnderWay) dropMarks(asked);
   return asked;
+}
+
+/** Where the windows of a sync begin, by the commits it applies. */
+export function marksOf({ verdicts }: Asked): LetThrough['marks'] {
+  return verdicts.flatMap(({ source, verdict: { mark } }) =>
+    mark === undefined ? [] : [{ mark, revision: source.revision }],
+  );
 }
 
 export function dropMarks({ verdicts }: Asked): void {

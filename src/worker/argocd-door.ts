@@ -27,11 +27,9 @@ export class ArgocdDoor {
 
   /** A SyncGate is there, or has changed. */
   seen(gate: SeenGate): void {
-    const { uid, answered } = gate;
+    const { uid } = gate;
     this.#runs.get(uid)?.changed(gate);
     if (this.#stopped || uid === '' || this.#runs.has(uid) || this.#answered.has(uid)) return;
-    // An earlier process has answered it.
-    if (answered?.phase === 'Open' || answered?.phase === 'Superseded') return;
     if (this.#runs.size >= runsAtOnce) this.#waiting.set(uid, gate);
     else this.#start(gate);
   }

@@ -9,7 +9,10 @@ import {
 } from '../appliers/argocd-application.ts';
 import {
   afterSuperseded,
+  continuedForMs,
+  type EarlierAnswer,
   type GateChecks,
+  leftToDo,
   type Standing,
   type SyncOperation,
   type SyncSource,
@@ -23,7 +26,7 @@ import type { EventFact } from '../kube/events.ts';
 import type { Log } from '../telemetry/log.ts';
 import { Alarm } from './alarm.ts';
 import { type AnswerFacts, writeAnswer } from './argocd-answer.ts';
-import { type Asked, type Asking, ask, dropMarks, sinceAll } from './argocd-ask.ts';
+import { type Asked, type Asking, ask, dropMarks, marksOf, sinceAll } from './argocd-ask.ts';
 import { continueSync, repairSync } from './argocd-continue.ts';
 import type { ArgocdWindows } from './argocd-windows.ts';
 
@@ -40,7 +43,7 @@ export interface SeenGate {
   /** Value of the annotation reconcile.configbutler.ai/requestedAt: a new one asks again at once. */
   readonly requested: string;
   /** What its status says already of this very object. */
-  readonly answered: { readonly phase: string; readonly degraded: boolean } | undefined;
+  readonly answered: EarlierAnswer | undefined;
 }
 
 export interface GateRunOptions extends Asking {
@@ -58,6 +61,8 @@ type Step = 'done' | { readonly waitMs: number; readonly leastMs?: number };
 interface Failed {
   readonly operation: SyncOperation;
   readonly sources: readonly SyncSource[];
+  /** In clock time; undefined: as long as it takes. */
+  readonly until?: number;
 }
 
 const pendingFirstMs = 250;
@@ -139,11 +144,8 @@ export class GateRun {
       return this.#close(`Application ${nameOf(name)} cannot be read: ${read.message}`, 0);
     const { application } = read;
     const { operation } = application;
-    if (this.#gate.answered?.degraded && operation?.phase === 'Failed' && operation.sources !== undefined) {
-      // An earlier process let it fail.
-      this.#failed = { operation, sources: operation.sources };
-      return { waitMs: 0 };
-    }
+    const taken = await this.#takeUp(application);
+    if (taken !== undefined) return taken;
     const standing = standingOf(operation, nameOf(name), this.#gate.checks);
     if (standing.kind === 'pending' || operation === undefined) return this.#pend(standing);
     if (standing.kind === 'closed') return this.#close(standing.message, closedMaxMs, operation, []);
@@ -159,6 +161,60 @@ export class GateRun {
         return this.#close(`${reason}: ${message}`, retryAfterMs, operation, standing.sources);
       }
     }
+  }
+
+  /** What an earlier process answered and did not live to do. Undefined: it has not answered. */
+  async #takeUp(application: Application): Promise<Step | undefined> {
+    const { answered, namespace, name } = this.#gate;
+    const { clock, log } = this.#options;
+    if (answered === undefined) return undefined;
+    const { operation, gatesSaid } = application;
+    const said = gatesSaid.find((one) => one.namespace === namespace && one.name === name)?.message;
+    const left = leftToDo(answered, operation, said, clock.date().getTime());
+    const sources = operation?.sources;
+    if (operation === undefined || sources === undefined || left === 'nothing') {
+      if (answered.phase !== 'Open' && answered.phase !== 'Superseded') return undefined;
+      log.debug({ namespace, name }, 'an earlier process has answered, and nothing is left to do');
+      return 'done';
+    }
+    switch (left) {
+      case 'wait':
+        return { waitMs: pendingMaxMs };
+      case 'follow':
+        return await this.#followEarlier(application, operation, sources);
+      case 'continue':
+        this.#failed =
+          answered.phase === 'Closed'
+            ? { operation, sources }
+            : { operation, sources, until: clock.now() + continuedForMs };
+        return { waitMs: 0 };
+    }
+  }
+
+  /** The sync goes on writing: from now on what it writes is told from edits again. */
+  async #followEarlier(
+    application: Application,
+    operation: SyncOperation,
+    sources: readonly SyncSource[],
+  ): Promise<Step> {
+    const asked = await ask(this.#options, application, sources, { isUnderWay: true });
+    const isNotAtWork = asked.verdicts.some(
+      ({ verdict }) => verdict.answer.decision === 'closed' && verdict.mark === undefined,
+    );
+    if (isNotAtWork) {
+      dropMarks(asked);
+      return { waitMs: Math.min(pendingMaxMs, pendingFirstMs * 2 ** this.#waits++) };
+    }
+    const { namespace, name } = application;
+    this.#options.log.info({ namespace, name }, 'a sync is followed that an earlier process let through');
+    this.#options.windows.open({
+      application,
+      operation,
+      marks: marksOf(asked),
+      lacksEdits: asked.answer.decision !== 'open',
+      collided: () => repairSync(this.#options, { application, operation, sources }),
+    });
+    return 'done';
   }
 
   async #pend(standing: Standing): Promise<Step> {
@@ -184,9 +240,7 @@ export class GateRun {
     this.#options.windows.open({
       application,
       operation,
-      marks: (asked?.verdicts ?? []).flatMap(({ source, verdict: { mark } }) =>
-        mark === undefined ? [] : [{ mark, revision: source.revision }],
-      ),
+      marks: asked === undefined ? [] : marksOf(asked),
       collided: () => repairSync(this.#options, { application, operation, sources: asked?.sources ?? [] }),
     });
     const refused = answer.covered ? answer.refused : [];
@@ -247,7 +301,8 @@ export class GateRun {
   }
 
   /** The sync was let fail. Once the gate would open, it is asked for once more. */
-  async #lookAgain({ operation, sources }: Failed): Promise<Step> {
+  async #lookAgain({ operation, sources, until = Number.POSITIVE_INFINITY }: Failed): Promise<Step> {
+    if (this.#options.clock.now() > until) return 'done';
     const name = this.#gate.application;
     const read = name === undefined ? undefined : await readApplicationNow(this.#options.client, name);
     if (read === undefined || read.kind === 'not-found') return 'done';

@@ -21,6 +21,8 @@ export interface LetThrough {
   readonly application: Application;
   readonly operation: SyncOperation;
   readonly marks: readonly { readonly mark: FlushMark; readonly revision: string }[];
+  /** Edits are known that its commits lack: it is repaired whatever was seen of its writes. */
+  readonly lacksEdits?: boolean;
   /** The sync has ended and wrote over edits made after its mark. Called again while the answer is `closed`. */
   collided(): Promise<'done' | 'closed'>;
 }
@@ -73,7 +75,7 @@ export class ArgocdWindows {
   }
 
   async #follow(
-    { application, operation, collided }: LetThrough,
+    { application, operation, collided, lacksEdits = false }: LetThrough,
     alarm: Alarm,
     window: { withheld(): number; end(): Promise<void> },
   ): Promise<void> {
@@ -85,7 +87,7 @@ export class ArgocdWindows {
     }
     // The sooner the next sync, the shorter the edit is gone from the cluster.
     const early = window.withheld();
-    if (early > 0) this.#repair(application, collided);
+    if (early > 0 || lacksEdits) this.#repair(application, collided);
     const until = clock.now() + graceMs;
     while (!alarm.isOff && clock.now() < until) await alarm.wait(until - clock.now());
     await window.end();

@@ -39,11 +39,13 @@ export interface AskOptions {
   readonly deadlineMs: number;
   /** Whoever may be about to apply, for grants: names of Kustomizations, or the Application. */
   readonly appliers: readonly string[];
+  /** It applies already, whatever the answer is: the mark is the caller's, and nothing is granted. */
+  readonly isUnderWay?: boolean;
 }
 
 export interface Verdict {
   readonly answer: GateAnswer;
-  /** Of an open, covered answer: where its apply window begins. The caller drops it once the windows are open. */
+  /** Of an open, covered answer, or of an apply under way: where its window begins. The caller drops it once the windows are open. */
   readonly mark: FlushMark | undefined;
   /** Whether the asked revision is this commit or came after it; false when that is not known. */
   descendsFrom(commit: string): Promise<boolean>;
@@ -55,6 +57,7 @@ interface GrantQuestion {
   readonly scope: string;
   readonly appliers: readonly string[];
   readonly spend: boolean;
+  readonly isUnderWay: boolean;
 }
 
 /** What is left of the deadline for the decision itself. */
@@ -71,10 +74,11 @@ export class GateDesk {
   }
 
   /** Never rejects, and never takes longer than the deadline. */
-  async ask(question: GateQuestion, { deadlineMs, appliers }: AskOptions): Promise<Verdict> {
+  async ask(question: GateQuestion, options: AskOptions): Promise<Verdict> {
+    const { deadlineMs } = options;
     const { clock, log } = this.#options;
     const startedAt = clock.now();
-    const work = this.#answer(question, appliers, startedAt + Math.max(0, deadlineMs - marginMs)).catch(
+    const work = this.#answer(question, options, startedAt + Math.max(0, deadlineMs - marginMs)).catch(
       (error: unknown) => {
         log.error({ err: error }, 'answering an applier broke');
         return plain(closed('NotFresh', 'finding out what is live broke; the log says how'));
@@ -106,7 +110,11 @@ export class GateDesk {
     });
   }
 
-  async #answer(question: GateQuestion, appliers: readonly string[], deadlineAt: number): Promise<Verdict> {
+  async #answer(
+    question: GateQuestion,
+    { appliers, isUnderWay = false }: AskOptions,
+    deadlineAt: number,
+  ): Promise<Verdict> {
     const repository = normaliseRepositoryUrl(question.repoURL);
     if (repository === undefined) return plain({ decision: 'open', covered: false });
     const targets = this.#options.targets(repository);
@@ -133,13 +141,19 @@ export class GateDesk {
       return plain(closed('SnapshotPending', `GitTarget ${missing ?? ''} is not at work yet: ${why}`));
     }
     const scope = [repository, coverage.branch, question.applier, nameOf(question)].join(' ');
-    return this.#judge(question, examination, { scope, appliers, spend: question.phase !== 'render' });
+    return this.#judge(question, examination, {
+      scope,
+      appliers,
+      spend: question.phase !== 'render',
+      isUnderWay,
+    });
   }
 
   async #judge(question: GateQuestion, examination: Examination, asked: GrantQuestion): Promise<Verdict> {
     const { mark, descendsFrom, since } = examination;
     const { applier, revision } = question;
     const answer = decide({ ...examination, applier, revision });
+    if (asked.isUnderWay) return { answer, mark, descendsFrom, since };
     if (answer.decision === 'closed') {
       mark.drop();
       return { answer, mark: undefined, descendsFrom, since };

@@ -41,6 +41,8 @@ export interface Plugin {
 export interface ArgocdProcess {
   readonly logFile: string;
   kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Sends a signal that does not end it: SIGSTOP, SIGCONT. */
+  send(signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** Starts it again on its port with its data; ends it first when it runs. */
   restart(): Promise<void>;
 }
@@ -98,6 +100,10 @@ export async function startArgocd(cluster: ControlPlane, options: ArgocdOptions 
     return {
       logFile,
       kill: async (signal = 'SIGKILL') => programs.get(name)?.kill(signal),
+      send(signal) {
+        const pid = programs.get(name)?.pid;
+        if (pid !== undefined) process.kill(pid, signal);
+      },
       async restart() {
         await programs.get(name)?.kill('SIGKILL');
         await start();

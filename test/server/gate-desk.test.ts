@@ -162,6 +162,26 @@ describe('the gate desk', () => {
     assert.equal(scene.marks[1]?.dropped, true);
   });
 
+  it('hands the mark of an apply under way to the caller whatever the answer, and grants nothing', async () => {
+    const scene = new Scene();
+    const underWay = () =>
+      scene.desk.ask(question, { deadlineMs: 20_000, appliers: ['shop/a'], isUnderWay: true });
+    scene.sameTree = false;
+    const superseded = await underWay();
+    assert.equal(superseded.answer.decision, 'superseded');
+    scene.descends = [tip];
+    assert.equal(await scene.decision(), 'superseded', 'nothing was granted');
+    scene.examine = async () => ({ ...scene.examination(), hasRevision: false });
+    const closed = await underWay();
+    assert.equal(closed.answer.decision, 'closed');
+    for (const { mark } of [superseded, closed]) mark?.drop();
+    assert.deepEqual(
+      scene.marks.map(({ dropped }) => dropped),
+      [true, false, true],
+      'the mark between them is that of a grant',
+    );
+  });
+
   it('lets a busy editor starve nobody: the tip of a superseded answer is open once per applier for two minutes', async () => {
     const scene = new Scene();
     scene.sameTree = false;

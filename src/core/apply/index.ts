@@ -27,13 +27,13 @@ export {
   type GatedApplication,
   type LastSync,
 } from './bypass.ts';
+export { continuedForMs, type EarlierAnswer, leftToDo } from './earlier.ts';
 export {
   type AfterSuperseded,
   afterSuperseded,
   combined,
   type GateChecks,
   hasEnded,
-  mayAskAgain,
   type Since,
   type Standing,
   type SyncOperation,

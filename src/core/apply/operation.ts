@@ -132,11 +132,6 @@ export function afterSuperseded(operation: SyncOperation, since: Since): AfterSu
   return { kind: 'reissue' };
 }
 
-/** A failed sync is asked for once more when its gate opens, unless another one ran meanwhile. */
-export function mayAskAgain(now: SyncOperation | undefined, failed: SyncOperation): boolean {
-  return now !== undefined && now.startedAt === failed.startedAt && now.phase === 'Failed';
-}
-
 /** Whether the sync that a gate belongs to can apply nothing any more. */
 export function hasEnded(now: SyncOperation | undefined, asked: SyncOperation): boolean {
   if (now === undefined || now.startedAt !== asked.startedAt) return true;
@@ -144,6 +139,15 @@ export function hasEnded(now: SyncOperation | undefined, asked: SyncOperation): 
 }
 
 const editsNamed = 3;
+const looksAgain = 'Argo CD was asked to look again';
+const startsAgain = 'this sync is started again at that commit';
+
+/** Whether a sentence of ours said that the superseded sync goes on without anybody. */
+export function promisesMore(message: string): boolean {
+  return (
+    message.startsWith('superseded: ') && (message.endsWith(looksAgain) || message.endsWith(startsAgain))
+  );
+}
 
 /** The sentence that Argo CD shows for a superseded sync. */
 export function supersededMessage(
@@ -159,9 +163,9 @@ export function supersededMessage(
       : `${commit} holds live edits that this sync would undo (${[...named, ...more].join('; ')})`;
   switch (after.kind) {
     case 'refresh':
-      return `superseded: ${what}; Argo CD was asked to look again`;
+      return `superseded: ${what}; ${looksAgain}`;
     case 'reissue':
-      return `superseded: ${what}; this sync is started again at that commit`;
+      return `superseded: ${what}; ${startsAgain}`;
     case 'end':
       return `superseded: ${what}; nothing was applied. Sync again to apply it. It is not done for you: ${after.why}`;
   }

@@ -9,7 +9,6 @@ import {
   type GatedApplication,
   hasEnded,
   type LastSync,
-  mayAskAgain,
   type Since,
   type SyncOperation,
   type SyncSource,
@@ -165,21 +164,18 @@ describe('after a superseded sync', () => {
 });
 
 describe('a sync that was let go or has failed', () => {
-  const failed = operation({ phase: 'Failed', attemptEnded: true });
-  const rows: [string, SyncOperation | undefined, boolean, boolean][] = [
-    ['goes on', operation(), false, false],
-    ['is being terminated', operation({ phase: 'Terminating' }), false, false],
-    ['has succeeded', operation({ phase: 'Succeeded', attemptEnded: true }), true, false],
-    ['has failed', failed, true, true],
-    ['waits for its next attempt', operation({ attemptEnded: true }), true, false],
-    ['gave way to another one', operation({ startedAt: startedAt + 1_000 }), true, false],
-    ['gave way to another failed one', { ...failed, startedAt: startedAt + 1_000 }, true, false],
-    ['is gone with its Application', undefined, true, false],
+  const rows: [string, SyncOperation | undefined, boolean][] = [
+    ['goes on', operation(), false],
+    ['is being terminated', operation({ phase: 'Terminating' }), false],
+    ['has succeeded', operation({ phase: 'Succeeded', attemptEnded: true }), true],
+    ['has failed', operation({ phase: 'Failed', attemptEnded: true }), true],
+    ['waits for its next attempt', operation({ attemptEnded: true }), true],
+    ['gave way to another one', operation({ startedAt: startedAt + 1_000 }), true],
+    ['is gone with its Application', undefined, true],
   ];
-  for (const [name, now, ended, again] of rows) {
-    it(`${name}: ${ended ? 'ended' : 'not ended'}, ${again ? 'asked for again' : 'left alone'}`, () => {
+  for (const [name, now, ended] of rows) {
+    it(`${name}: ${ended ? 'ended' : 'not ended'}`, () => {
       assert.equal(hasEnded(now, operation()), ended);
-      assert.equal(mayAskAgain(now, failed), again);
     });
   }
 });
