@@ -38,6 +38,8 @@ export interface Application extends ApplicationName {
   readonly operation: SyncOperation | undefined;
   /** As it was asked for. */
   readonly asked: JsonObject;
+  /** What it asked for, where that names commits. */
+  readonly askedSources: readonly SyncSource[];
   /** The newest operation was started by us. */
   readonly startedByUs: boolean;
   readonly lastSync: Omit<LastSync, 'oldGate'> | undefined;
@@ -175,6 +177,7 @@ export function applicationOf(object: JsonObject): Application {
     busy: isObject(object.operation),
     operation: operationOf(object),
     asked: isObject(asked) ? asked : {},
+    askedSources: askedSourcesOf(object, valueAt(asked, ['sync'])),
     startedByUs: isOurs(asked),
     lastSync: lastSyncOf(object),
     gatesSaid: gateResults(object).map((result) => ({
@@ -215,6 +218,16 @@ function isOwnSource(object: JsonObject, { source, sources }: JsonObject): boole
   const none = sources === undefined || (Array.isArray(sources) && sources.length === 0);
   const isOne = source === undefined || equalJson(source, valueAt(object, ['spec', 'source']));
   return isOne && (none || equalJson(sources, valueAt(object, ['spec', 'sources'])));
+}
+
+/** Those of the spec, unless the sync names its own. */
+function askedSourcesOf(object: JsonObject, sync: Json | undefined): SyncSource[] {
+  if (!isObject(sync)) return [];
+  const { source, sources, revision = '', revisions } = sync;
+  const several = Array.isArray(sources) && sources.length > 0;
+  const holder = source !== undefined || several ? sync : valueAt(object, ['spec']);
+  const commits = Array.isArray(revisions) && revisions.length > 0 ? revisions : [revision];
+  return sourcesOf(holder, commits).filter((one) => commit.test(one.revision));
 }
 
 /** Undefined while a Git source has no commit yet. */

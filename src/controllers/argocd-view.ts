@@ -3,6 +3,7 @@
  * them with the GitTargets whose folders the Applications apply.
  */
 import type { Application } from '../appliers/argocd-application.ts';
+import { hasEnded } from '../core/apply/index.ts';
 import { normaliseRepositoryUrl } from '../core/repository-url.ts';
 import type { ArgocdTracking } from '../core/sanitize/index.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -18,6 +19,8 @@ import { type GateCluster, type GateHandler, SyncGates } from './sync-gates.ts';
 export interface GateDoor extends GateHandler {
   /** @param name `namespace/name` */
   applicationChanged(name: string): void;
+  /** Its sync goes on and asks at no gate. */
+  passesBy(application: Application): void;
 }
 
 export interface ArgocdViewOptions {
@@ -136,9 +139,12 @@ export class ArgocdView {
 
   #changed(name: string): void {
     this.#door?.applicationChanged(name);
+    const application = this.#applications.get(name);
+    if (application !== undefined && asksNobody(application, this.#gates.of(name) !== undefined))
+      this.#door?.passesBy(application);
     this.#notices.look(name);
     // Argo CD writes an Application at each comparison.
-    const told = signatureOf(this.#applications.get(name));
+    const told = signatureOf(application);
     if (this.#told.get(name) === told) return;
     if (told === '') this.#told.delete(name);
     else this.#told.set(name, told);
@@ -180,6 +186,12 @@ export class ArgocdView {
     }
     return { shown: application.notice, branches };
   }
+}
+
+/** Argo CD makes no hooks for single resources and for the strategy `apply`; self-heal and rollback are such syncs. */
+function asksNobody({ operation, lastSync }: Application, hasGate: boolean): boolean {
+  if (operation === undefined || lastSync === undefined || hasEnded(operation, operation)) return false;
+  return !hasGate || lastSync.partial || lastSync.applyStrategy;
 }
 
 function signatureOf(application: Application | undefined): string {

@@ -1,12 +1,12 @@
 /** Asks the gate desk about every Git source of a sync, and makes one answer of what it says. */
-import type { Application } from '../appliers/argocd-application.ts';
+import type { ApplicationName } from '../appliers/argocd-application.ts';
 import { combined, type Since, type SyncSource } from '../core/apply/index.ts';
 import type { GateAnswer } from '../core/gate/index.ts';
 import type { LetThrough } from './argocd-windows.ts';
 import type { GateDesk, Verdict } from './gate-desk.ts';
 
 export interface Asking {
-  readonly desk: Pick<GateDesk, 'ask'>;
+  readonly desk: Pick<GateDesk, 'ask' | 'mark'>;
 }
 
 export interface Asked {
@@ -20,28 +20,14 @@ const deadlineMs = 17_000;
 /** @param isUnderWay the sync applies these commits already, whatever the answer is; the caller has the marks */
 export async function ask(
   { desk }: Asking,
-  { namespace, name }: Application,
+  application: ApplicationName,
   sources: readonly SyncSource[],
   { isUnderWay = false } = {},
 ): Promise<Asked> {
-  const application = { namespace, name };
+  const appliers = [`${application.namespace}/${application.name}`];
   const verdicts = await Promise.all(
     sources.map(async (source) => {
-      const { repoURL, targetRevision, revision, path } = source;
-      const question = {
-        repoURL,
-        targetRevision,
-        revision,
-        path,
-        application,
-        applier: 'argocd',
-        phase: 'presync',
-      } as const;
-      const verdict = await desk.ask(question, {
-        deadlineMs,
-        appliers: [`${namespace}/${name}`],
-        isUnderWay,
-      });
+      const verdict = await desk.ask(questionOf(application, source), { deadlineMs, appliers, isUnderWay });
       return { source, verdict };
     }),
   );
@@ -50,6 +36,37 @@ export async function ask(
   const asked = { answer, sources, verdicts };
   if (answer.decision !== 'open' && !isUnderWay) dropMarks(asked);
   return asked;
+}
+
+/** Marks of this moment for every source that somebody mirrors: nobody asks, or nobody is held. */
+export async function marksNow(
+  { desk }: Asking,
+  application: ApplicationName,
+  sources: readonly SyncSource[],
+): Promise<LetThrough['marks']> {
+  const marks = await Promise.all(
+    sources.map(async (source) => {
+      const mark = await desk.mark(questionOf(application, source));
+      return mark === undefined ? [] : [{ mark, revision: source.revision }];
+    }),
+  );
+  return marks.flat();
+}
+
+function questionOf(
+  { namespace, name }: ApplicationName,
+  { repoURL, targetRevision, revision, path }: SyncSource,
+) {
+  const application = { namespace, name };
+  return {
+    repoURL,
+    targetRevision,
+    revision,
+    path,
+    application,
+    applier: 'argocd',
+    phase: 'presync',
+  } as const;
 }
 
 /** Where the windows of a sync begin, by the commits it applies. */

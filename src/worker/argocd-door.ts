@@ -2,6 +2,7 @@
  * The door of Argo CD: answers every SyncGate that Argo CD makes, in whatever cluster it is, and follows the syncs it lets
  * through. The controllers bring the SyncGates and the changes of Applications.
  */
+import type { Application } from '../appliers/argocd-application.ts';
 import { GateRun, type GateRunOptions, type SeenGate } from './argocd-gate.ts';
 import { ArgocdWindows } from './argocd-windows.ts';
 
@@ -44,6 +45,15 @@ export class ArgocdDoor {
   applicationChanged(name: string): void {
     for (const run of this.#runs.values()) if (run.application === name) run.alarm.ring();
     this.#windows.look(name);
+  }
+
+  /** A sync writes that asks at no gate. */
+  passesBy(application: Application): void {
+    const { operation, namespace, name } = application;
+    if (operation === undefined || this.#stopped) return;
+    this.#windows.watch(application, operation).catch((error: unknown) => {
+      this.#options.log.error({ err: error, namespace, name }, 'following a sync that asked nobody broke');
+    });
   }
 
   /** Something may have opened: gates that are closed ask again soon. */

@@ -227,6 +227,7 @@ export class GateRun {
     const message =
       'the annotation configbutler.ai/door: open lets this sync pass unchecked; live edits may be overwritten';
     this.#warn(application, 'DoorOpen', message);
+    await this.#options.windows.watch(application, operation);
     return await this.#open(application, operation, undefined, { decision: 'open', covered: false }, message);
   }
 
@@ -266,7 +267,7 @@ export class GateRun {
     if (allowRevision !== undefined && asked.sources.some(({ revision }) => revision === allowRevision)) {
       const message = `the annotation configbutler.ai/allow-revision lets the older commit ${allowRevision.slice(0, 12)} pass`;
       this.#warn(application, 'RevisionAllowed', message);
-      dropMarks(asked);
+      await this.#options.windows.watch(application, operation);
       this.#tellRefused(application, refused);
       await this.#tell({ phase: 'Open', message, tip: answer.tip, refused });
       return 'done';

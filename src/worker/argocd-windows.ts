@@ -8,9 +8,10 @@ import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import { Alarm } from './alarm.ts';
+import { type Asking, marksNow } from './argocd-ask.ts';
 import type { FlushMark } from './examine.ts';
 
-export interface ArgocdWindowsOptions {
+export interface ArgocdWindowsOptions extends Asking {
   /** Of the control cluster, where the Applications are. */
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -37,6 +38,8 @@ const limitMs = 3_600_000;
 export class ArgocdWindows {
   readonly #options: ArgocdWindowsOptions;
   readonly #following = new Map<Alarm, string>();
+  /** Syncs that asked nobody, by Application: when they began. */
+  readonly #ungated = new Map<string, number>();
 
   constructor(options: ArgocdWindowsOptions) {
     this.#options = options;
@@ -62,7 +65,27 @@ export class ArgocdWindows {
       .catch((error: unknown) => {
         this.#options.log.error({ err: error, namespace, name }, 'following a sync broke');
       })
-      .finally(() => this.#following.delete(alarm));
+      .finally(() => {
+        this.#following.delete(alarm);
+        const key = `${namespace}/${name}`;
+        if (this.#ungated.get(key) === let_.operation.startedAt) this.#ungated.delete(key);
+      });
+  }
+
+  /**
+   * A sync writes that no answer holds: what it writes is told from edits all the same. Nothing is done again for what it wrote
+   * over, since somebody wanted it so.
+   */
+  async watch(application: Application, operation: SyncOperation): Promise<void> {
+    const { namespace, name, askedSources } = application;
+    const key = `${namespace}/${name}`;
+    const sources = operation.sources ?? askedSources;
+    if (hasEnded(operation, operation) || sources.length === 0) return;
+    if (this.#ungated.get(key) === operation.startedAt) return;
+    this.#ungated.set(key, operation.startedAt);
+    const marks = await marksNow(this.#options, application, sources);
+    if (marks.length === 0) this.#ungated.delete(key);
+    this.open({ application, operation, marks, collided: async () => 'done' });
   }
 
   /** An Application has changed: its sync may have ended. */

@@ -145,7 +145,8 @@ function refusedOf(target: TargetRun): RefusedEdit[] {
   }));
 }
 
-function markOf(examined: readonly Examined[], clock: Clock): FlushMark {
+/** A mark of this very moment, whatever is published. */
+export function markOf(examined: readonly Omit<Examined, 'branch'>[], clock: Clock): FlushMark {
   const until = clock.now() + markMs;
   const marks = examined.map((one) => ({ ...one, mark: takeMark(one.target.book, until) }));
   return {

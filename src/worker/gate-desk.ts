@@ -22,7 +22,7 @@ import type { Examination, FlushMark } from './examine.ts';
 import type { Mirror } from './mirror-spec.ts';
 
 export interface GateDeskOptions {
-  readonly mirror: Pick<Mirror, 'examine' | 'defaultBranch'>;
+  readonly mirror: Pick<Mirror, 'examine' | 'mark' | 'defaultBranch'>;
   /** Every GitTarget of a repository, running or not; undefined while our kinds were not read. */
   targets(repository: string): readonly CoveredTarget[] | undefined;
   readonly clock: Clock;
@@ -92,6 +92,18 @@ export class GateDesk {
       'gate',
     );
     return verdict;
+  }
+
+  /** Where the window of an apply begins that asks nobody or is not held; undefined where nobody writes to what it applies. */
+  async mark(question: GateQuestion): Promise<FlushMark | undefined> {
+    const repository = normaliseRepositoryUrl(question.repoURL);
+    const targets = repository === undefined ? undefined : this.#options.targets(repository);
+    if (repository === undefined || targets === undefined) return undefined;
+    let coverage = coverageOf(question, targets, undefined);
+    if (coverage.kind === 'default-branch')
+      coverage = coverageOf(question, targets, await this.#defaultBranch(repository));
+    if (coverage.kind !== 'covered') return undefined;
+    return this.#options.mirror.mark(coverage.targets.map(({ key }) => key));
   }
 
   /** What comes after the deadline is of no use to anybody; the flush itself goes on. */

@@ -12,7 +12,7 @@ import type { Access } from '../git/credentials.ts';
 import type { Signer } from '../git/signing.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Collection, StreamState } from '../kube/collection.ts';
-import type { Examination } from './examine.ts';
+import type { Examination, FlushMark } from './examine.ts';
 
 /** A collection to watch, with what the planner needs to know of its type. */
 export interface WatchedCollection extends Collection {
@@ -141,6 +141,8 @@ export interface Mirror {
   observe(target: TargetKey): TargetObservation | undefined;
   /** Publishes every edit accepted so far by the streams of the target. Concurrent calls share one flush. */
   flush(target: TargetKey, deadlineAt: number): Promise<FlushReport>;
+  /** A mark of this moment without a flush, for an apply that runs already; undefined when none of them runs. */
+  mark(keys: readonly TargetKey[]): FlushMark | undefined;
   /**
    * Finds out for a gate whether a revision holds every live edit of these targets; they share a branch. Those that do not
    * run are left out.

@@ -14,7 +14,7 @@ import { createKustomize } from '../render/index.ts';
 import { BranchRun } from './branch-run.ts';
 import { ClusterFacts } from './cluster-facts.ts';
 import { digestMask } from './digest-key.ts';
-import { type Examination, examine } from './examine.ts';
+import { type Examination, examine, type FlushMark, markOf } from './examine.ts';
 import { collectionFeed } from './feed-context.ts';
 import { FreshnessBarrier } from './freshness.ts';
 import { HandledStates } from './handled.ts';
@@ -139,6 +139,11 @@ class RunningMirror implements Mirror {
     const examined = keys.flatMap((key) => this.#running.get(key) ?? []);
     if (examined.length === 0) return undefined;
     return examine(examined, { revision, deadlineAt, clock: this.#options.clock });
+  }
+
+  mark(keys: readonly TargetKey[]): FlushMark | undefined {
+    const running = keys.flatMap((key) => this.#running.get(key) ?? []);
+    return running.length === 0 ? undefined : markOf(running, this.#options.clock);
   }
 
   async defaultBranch(repository: string): Promise<string | undefined> {

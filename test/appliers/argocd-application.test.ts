@@ -45,6 +45,37 @@ describe('what an Application says', () => {
     assert.equal(busy, false);
   });
 
+  it('names the commits a sync was asked for, before any is resolved', () => {
+    const asked = (sync: JsonObject, spec: JsonObject = {}) =>
+      application({ spec, sync, state: { syncResult: {} } }).askedSources.map(
+        ({ path, revision }) => `${path} ${revision[0]}`,
+      );
+    assert.deepEqual(asked({ revision: commit }), ['apps/shop a']);
+    assert.deepEqual(asked({ revision: commit, source: { ...source, path: 'apps/own' } }), ['apps/own a']);
+    const sources = [chart, source, { ...source, path: 'apps/other' }];
+    assert.deepEqual(asked({ revisions: ['1.2.3', commit, other] }, { sources }), [
+      'apps/shop a',
+      'apps/other b',
+    ]);
+    assert.deepEqual(asked({ revision: 'main' }), [], 'a branch is no commit');
+    assert.deepEqual(asked({}), []);
+  });
+
+  it('names what the result of a sync says of each SyncGate', () => {
+    const gate = {
+      kind: 'SyncGate',
+      group: 'configbutler.ai',
+      name: 'a',
+      namespace: 'shop',
+      message: 'open',
+    };
+    const syncResult = { resources: [{ kind: 'ConfigMap', message: 'configured' }, gate] };
+    assert.deepEqual(application({ state: { syncResult } }).gatesSaid, [
+      { namespace: 'shop', name: 'a', message: 'open' },
+    ]);
+    assert.deepEqual(application().gatesSaid, []);
+  });
+
   it('takes each source with its own commit, and leaves charts out without losing count', () => {
     const sources = [chart, source, { ...source, path: 'apps/other' }];
     const syncResult = { revisions: ['1.2.3', commit, other], sources, source: {} };

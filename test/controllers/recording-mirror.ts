@@ -87,6 +87,10 @@ export class RecordingMirror implements Mirror {
     return () => this.#eventListeners.delete(listener);
   }
 
+  mark(): undefined {
+    return undefined;
+  }
+
   async examine(): Promise<undefined> {
     return undefined;
   }

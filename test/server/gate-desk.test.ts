@@ -39,10 +39,15 @@ class Scene {
   descends: readonly string[] = [];
   head: string | undefined = 'main';
   headAsked = 0;
+  readonly marked: string[] = [];
   examine: () => Promise<Examination | undefined> = async () => this.examination();
   readonly desk = new GateDesk({
     mirror: {
       examine: () => this.examine(),
+      mark: (keys) => {
+        this.marked.push(...keys);
+        return this.examination().mark;
+      },
       defaultBranch: async () => {
         this.headAsked += 1;
         return this.head;
@@ -180,6 +185,22 @@ describe('the gate desk', () => {
       [true, false, true],
       'the mark between them is that of a grant',
     );
+  });
+
+  it('marks the targets of an apply that asks nobody, without examining anything', async () => {
+    const scene = new Scene();
+    scene.examine = () => assert.fail('examined');
+    assert.ok((await scene.desk.mark({ ...question, targetRevision: 'HEAD' })) !== undefined);
+    assert.deepEqual(scene.marked, [target.key]);
+    assert.equal(await scene.desk.mark({ ...question, targetRevision: 'dev' }), undefined);
+    assert.equal(await scene.desk.mark({ ...question, repoURL: 'nonsense' }), undefined);
+    scene.head = undefined;
+    assert.ok(
+      (await scene.desk.mark({ ...question, targetRevision: 'HEAD' })) !== undefined,
+      'it was told once',
+    );
+    scene.targets = undefined;
+    assert.equal(await scene.desk.mark(question), undefined);
   });
 
   it('lets a busy editor starve nobody: the tip of a superseded answer is open once per applier for two minutes', async () => {

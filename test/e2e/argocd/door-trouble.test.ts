@@ -1,15 +1,18 @@
 /** Syncs during which the sidecar cannot do what it has to: it is killed, or the remote refuses its push. */
 import assert from 'node:assert/strict';
-import { log, readFile, tip } from '../../cluster/repository.ts';
+import { commitTo, log, readFile, tip } from '../../cluster/repository.ts';
+import type { RunResult } from '../../cluster/run.ts';
 import { until } from '../../cluster/wait.ts';
-import { configMap, deployment, metric, patience } from '../shop.ts';
+import { configMap, deployment, metric, moved, patience } from '../shop.ts';
 import {
   type ArgocdWorld,
+  appCommand,
   ended,
   gateSays,
   infoOf,
   readApplication,
   startArgocdWorld,
+  sync,
   synced,
   syncFolder,
 } from './guarded.ts';
@@ -38,6 +41,13 @@ describe('trouble during a sync of the real Argo CD', function () {
   const startedAt = async (name: string) => {
     const { status } = await readApplication(world.cluster, name);
     return JSON.stringify([status?.operationState, status?.history?.length]);
+  };
+
+  const annotateApplication = (name: string, annotation: string) =>
+    world.kubectl('annotate', 'application', name, '-n', 'argocd', annotation);
+  const did = async (command: Promise<RunResult>) => {
+    const { code, stdout, stderr } = await command;
+    assert.equal(code, 0, `${stderr}\n${stdout}`);
   };
 
   /** A folder whose next sync waits, after its gate has opened, until `between` has run. */
@@ -137,4 +147,45 @@ describe('trouble during a sync of the real Argo CD', function () {
     assert.equal(await startedAt('died'), once);
     assert.equal((await log(bareDir, 'main')).length, 2);
   });
+
+  const ways: readonly [string, (name: string, old: string) => Promise<unknown>][] = [
+    [
+      'allowed',
+      async (name, old) => {
+        await annotateApplication(name, `configbutler.ai/allow-revision=${old}`);
+        await did(sync(world, name, '--revision', old, '--prune'));
+      },
+    ],
+    [
+      'opened',
+      async (name, old) => {
+        await annotateApplication(name, 'configbutler.ai/door=open');
+        await did(sync(world, name, '--revision', old, '--prune'));
+      },
+    ],
+    ['rolled', async (name) => did(appCommand(world, 'rollback', name, '0', '--prune'))],
+  ];
+  for (const [name, goBack] of ways) {
+    it(`a sync that goes back to an older commit (${name}) takes nothing out of Git`, async () => {
+      const bareDir = await syncFolder(world, { name, files });
+      const old = (await tip(bareDir, 'main')) ?? '';
+      await commitTo(bareDir, 'main', {
+        'apps/shop/rates.yaml': configMap('rates', { eur: '1', usd: '1', gbp: '3' }),
+        'apps/shop/extra.yaml': configMap('extra', { a: '1' }),
+      });
+      await sync(world, name);
+      const newest = await tip(bareDir, 'main');
+      await synced(world, name, newest);
+      await goBack(name, old);
+      await synced(world, name, old);
+      const { commits } = await moved(world, name, bareDir, async () => undefined);
+      const maps = await world.kubectl('get', 'configmap', '-n', name, '-o', 'jsonpath={.items[*].data}');
+      assert.doesNotMatch(maps, /"a":|gbp/, 'the sync has taken both away');
+      assert.deepEqual(
+        commits.map(({ body }) => body),
+        [],
+      );
+      assert.equal(await tip(bareDir, 'main'), newest);
+    });
+  }
 });
