@@ -3,8 +3,10 @@
  * else can explain it (contracts 1): another or restored cluster, a changed rule, an API server that cannot confirm it.
  */
 
+import { parseObjectKey } from '../core/identity.ts';
 import type { Snapshot } from '../kube/collection.ts';
 import { compareResourceVersions } from '../kube/resource.ts';
+import { keysBegin } from './catch-up.ts';
 import type { FeedContext } from './collection-feed.ts';
 import type { CollectionRecord, HandledRecord } from './handled.ts';
 
@@ -38,13 +40,10 @@ export class Absence {
     this.#context = context;
   }
 
-  /** Records of the collection's objects. */
-  #handledHere(): Handled[] {
-    const { group, kind, namespace } = this.#context.collection;
-    return [...this.#context.handled.records()].filter(
-      ([, { id }]) =>
-        id.group === group && id.kind === kind && (namespace === '' || id.namespace === namespace),
-    );
+  /** Keys and versions of the records of the collection's objects. */
+  *#versionsHere(): Generator<readonly [string, string]> {
+    const within = keysBegin(this.#context.collection);
+    for (const one of this.#context.handled.versions()) if (one[0].startsWith(within)) yield one;
   }
 
   /** What was known at the last settled snapshot. */
@@ -78,11 +77,10 @@ export class Absence {
 
   /** Objects dealt with before that a complete snapshot does not hold. */
   async find(snapshot: Snapshot): Promise<Absent> {
-    const here = this.#handledHere();
-    const missing = here.filter(([, { id }]) => !snapshot.keys.has(nameIn(id)));
+    const missing = this.#missing(snapshot);
     const asked = missing.length === 0 ? undefined : await this.#context.readClusterUid();
     const cluster = asked ?? this.#context.clusterUid();
-    const voided = this.#voided(snapshot, cluster, here);
+    const voided = this.#voided(snapshot, cluster);
     const nothing = { cluster, gone: [], certain: false };
     if (voided !== undefined) {
       await this.#forget(missing);
@@ -104,6 +102,16 @@ export class Absence {
     return { cluster, gone, certain: true };
   }
 
+  #missing(snapshot: Snapshot): Handled[] {
+    const missing: Handled[] = [];
+    for (const [key] of this.#versionsHere()) {
+      if (snapshot.keys.has(nameIn(parseObjectKey(key)))) continue;
+      const record = this.#context.handled.get(key);
+      if (record !== undefined) missing.push([key, record]);
+    }
+    return missing;
+  }
+
   /** Whether an object that a GET did not find is gone, and not only its kind no longer served. */
   async isGone(key: string): Promise<boolean> {
     const record = this.#context.handled.get(key);
@@ -116,19 +124,22 @@ export class Absence {
   /** What is as it was handled stays handled; what is missing or under way has no base any more. */
   async #forget(missing: readonly Handled[]): Promise<void> {
     const keys = new Set(missing.map(([key]) => key));
-    const stale = this.#handledHere().filter(
+    const stale = [...this.#versionsHere()].filter(
       ([key]) => keys.has(key) || this.#context.underWay.digest(key) !== undefined,
     );
     await this.#context.handled.put(stale.map(([key]) => ({ key, record: undefined, body: undefined })));
   }
 
   /** Why the records of this collection say nothing about what is gone now; undefined when they do. */
-  #voided(snapshot: Snapshot, cluster: string, here: readonly Handled[]): string | undefined {
+  #voided(snapshot: Snapshot, cluster: string): string | undefined {
     const { before } = this;
     if (before === undefined) return undefined;
     if (before.cluster !== cluster) return this.#anotherCluster();
-    const known = [before.resourceVersion, ...here.map(([, record]) => record.resourceVersion)];
-    if (known.some((version) => isOlder(snapshot.resourceVersion, version))) {
+    const isOlderThan = (version: string) => isOlder(snapshot.resourceVersion, version);
+    if (
+      isOlderThan(before.resourceVersion) ||
+      this.#versionsHere().some(([, version]) => isOlderThan(version))
+    ) {
       return `${this.#what()}: the cluster is older than what was mirrored (restored from a backup?); nothing is deleted from Git`;
     }
     if (before.scope !== this.#scope()) {

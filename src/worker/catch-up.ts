@@ -38,7 +38,7 @@ export async function differences(
     if (pause()) await othersFirst();
   }
   const missing: string[] = [];
-  const within = `${group}/${kind}/${namespace === '' ? '' : `${namespace}/`}`;
+  const within = keysBegin({ group, kind, namespace });
   // One pass over the records: looking each object up costs a hash of its key.
   for (const [key, recorded] of handled.versions()) {
     if (pause()) await othersFirst();
@@ -58,6 +58,11 @@ export async function differences(
   function newest(key: string): string | undefined {
     return underWay.resourceVersion(key) ?? handled.get(key)?.resourceVersion;
   }
+}
+
+/** How the keys of all objects of a collection begin, and no other. */
+export function keysBegin({ group, kind, namespace }: Place): string {
+  return `${group}/${kind}/${namespace === '' ? '' : `${namespace}/`}`;
 }
 
 function every(count: number): () => boolean {

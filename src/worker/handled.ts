@@ -50,6 +50,8 @@ export interface HandledUpdate {
 
 const collectionsFile = 'collections.json';
 const tipFile = 'tip';
+/** Records printed before everything else on the thread has a turn. */
+const printedAtOnce = 500;
 /** Digest of an object that an earlier process wrote into a commit without recording it: differs from every other. */
 export const unrecorded = 'unrecorded';
 
@@ -57,6 +59,8 @@ export class HandledStates {
   readonly journal: Journal;
   readonly #tree: PrivateTree;
   readonly #records = new RecordTable();
+  /** Shards that changed since they were written. */
+  readonly #unprinted = new Set<string>();
   #collections: Record<string, CollectionRecord> = {};
   readonly #unwritten = new Map<string, string | null>();
   #tip: string | undefined;
@@ -161,17 +165,15 @@ export class HandledStates {
     updates: readonly HandledUpdate[],
     collections: Readonly<Record<string, CollectionRecord>> = {},
   ): Promise<void> {
-    const shards = new Set<string>();
     for (const { key, record, body } of updates) {
       const { shard, bodyPath } = placeOf(key);
       const before = this.#records.get(key, shard);
-      shards.add(shard);
+      this.#unprinted.add(shard);
       if (record === undefined) this.#records.delete(key, shard);
       else this.#records.set(record, shard);
       if (before !== undefined && before.digest !== record?.digest) this.#unwritten.set(bodyPath, null);
       if (body !== undefined) this.#unwritten.set(bodyPath, body);
     }
-    for (const { path, content } of this.#printShards(shards)) this.#unwritten.set(path, content);
     if (Object.keys(collections).length > 0) {
       this.#collections = { ...this.#collections, ...collections };
       this.#unwritten.set(collectionsFile, JSON.stringify(this.#collections));
@@ -188,24 +190,40 @@ export class HandledStates {
   }
 
   async #writeNow(): Promise<void> {
+    const printed = new Map<string, string | null>();
+    await this.#printInTurns(printed);
+    // What changed meanwhile, without a pause: so the shards fit each other and everything else that is unwritten.
+    for (const shard of this.#unprinted) this.#print(shard, printed);
     const files = [...this.#unwritten].map(([path, content]) => ({ path, content }));
-    if (files.length === 0) return;
     this.#unwritten.clear();
+    for (const [shard, content] of printed) files.push({ path: `index/${shard}`, content });
+    if (files.length === 0) return;
     try {
       await this.#tree.write(files);
     } catch (error) {
+      for (const shard of printed.keys()) this.#unprinted.add(shard);
       // A newer value of the same file may have come in meanwhile; that one stays.
       for (const { path, content } of files)
-        if (!this.#unwritten.has(path)) this.#unwritten.set(path, content);
+        if (!path.startsWith('index/') && !this.#unwritten.has(path)) this.#unwritten.set(path, content);
       throw error;
     }
   }
 
-  #printShards(shards: ReadonlySet<string>): { path: string; content: string | null }[] {
-    return [...shards].map((shard) => {
-      const lines = this.#records.shard(shard).map(printRecord);
-      return { path: `index/${shard}`, content: lines.length === 0 ? null : lines.join('') };
-    });
+  async #printInTurns(printed: Map<string, string | null>): Promise<void> {
+    let count = 0;
+    for (const shard of [...this.#unprinted]) {
+      count += this.#print(shard, printed);
+      if (count < printedAtOnce) continue;
+      count = 0;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #print(shard: string, printed: Map<string, string | null>): number {
+    this.#unprinted.delete(shard);
+    const lines = this.#records.shard(shard).map(printRecord);
+    printed.set(shard, lines.length === 0 ? null : lines.join(''));
+    return lines.length;
   }
 }
 

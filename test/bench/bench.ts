@@ -9,7 +9,7 @@ import { apiClient } from './api-client.ts';
 import type { Figure } from './measure.ts';
 import { asJson, asTable, machine } from './report.ts';
 import { artifactScenario } from './scenarios/artifact.ts';
-import { gateScenario } from './scenarios/gate.ts';
+import { gateResyncScenario, gateScenario } from './scenarios/gate.ts';
 import { layersScenario } from './scenarios/layers.ts';
 import { memoryScenario } from './scenarios/memory.ts';
 import { mirrorScenario } from './scenarios/mirror.ts';
@@ -25,6 +25,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   processes: processesScenario,
   memory: memoryScenario,
   gate: gateScenario,
+  'gate-resync': gateResyncScenario,
   artifact: artifactScenario,
 };
 /** Those that need no cluster. */

@@ -70,7 +70,7 @@ export async function createTarget(
     metadata,
     spec: { gitProviderRef: { name }, branch: 'main', path, commit: { window } },
   });
-  await condition(api, namespace, name, 'GitProviderReady');
+  await condition(api, { namespace, name }, 'GitProviderReady', isTrue);
   return { name, namespace, bareDir, path };
 }
 
@@ -91,8 +91,13 @@ export async function requestResync(api: ApiClient, { namespace, name }: BenchTa
 }
 
 /** Waits until its streams run. */
-export async function mirrored(api: ApiClient, { namespace, name }: BenchTarget): Promise<void> {
-  await condition(api, namespace, name, 'StreamsRunning');
+export async function mirrored(api: ApiClient, target: BenchTarget): Promise<void> {
+  await condition(api, target, 'StreamsRunning', isTrue);
+}
+
+/** Waits until its streams read a snapshot again. */
+export async function reading(api: ApiClient, target: BenchTarget): Promise<void> {
+  await condition(api, target, 'StreamsRunning', ({ reason }) => reason === 'Replaying');
 }
 
 export async function removeTarget(api: ApiClient, { namespace, name }: BenchTarget): Promise<void> {
@@ -137,15 +142,27 @@ async function create(api: ApiClient, namespace: string, resource: string, objec
   });
 }
 
-async function condition(api: ApiClient, namespace: string, name: string, type: string): Promise<void> {
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+}
+
+const isTrue = ({ status }: Condition) => status === 'True';
+
+async function condition(
+  api: ApiClient,
+  { namespace, name }: Pick<BenchTarget, 'namespace' | 'name'>,
+  type: string,
+  wanted: (condition: Condition) => boolean,
+): Promise<void> {
   const path = `/apis/${group}/namespaces/${namespace}/gittargets/${name}`;
   await until(
     `${type} of GitTarget ${name}`,
     async () => {
       const { status } = JSON.parse(await api.send('GET', path));
-      return status?.conditions?.some(
-        (one: { type: string; status: string }) => one.type === type && one.status === 'True',
-      );
+      const conditions: Condition[] = status?.conditions ?? [];
+      return conditions.some((one) => one.type === type && wanted(one));
     },
     { timeoutMs: 120_000 },
   );

@@ -28,7 +28,7 @@ const noJournal = () => new Journal({ read: async () => undefined, write: async 
 
 const updates = fc.array(
   fc.record({
-    name: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+    name: fc.constantFrom('a', 'b', 'system:c', 'd.e', 'd/e', 'say "f"'),
     version: fc.option(fc.nat(9), { nil: undefined }),
   }),
   { maxLength: 5 },
@@ -43,6 +43,24 @@ function updateOf({ name, version }: { name: string; version: number | undefined
 }
 
 describe('handled states', () => {
+  it('stand in their file one a line, whatever their names are', async () => {
+    const tree = memoryTree();
+    const states = new HandledStates(tree, noJournal());
+    const { record } = updateOf({ name: 'sealed', version: 3 });
+    const sealed = record && { ...record, documentBlob: 'blob' };
+    const odd = ['a', 'd/e', 'say "f"', 'b\\c', 'bär'];
+    await states.put([
+      ...odd.map((name) => updateOf({ name, version: 1 })),
+      { key: '/ConfigMap/shop/sealed', record: sealed, body: undefined },
+    ]);
+    const files = [...tree.files].filter(([path]) => path.startsWith('index/')).map(([, text]) => text);
+    const lines = files.flatMap((text) => text.split('\n')).filter((line) => line !== '');
+    const read = new Map(lines.map((line) => JSON.parse(line)).map((fields) => [fields[3], fields]));
+    for (const name of odd)
+      assert.deepEqual(read.get(name), ['', 'ConfigMap', 'shop', name, `uid-${name}`, '1', 'digest-1']);
+    assert.deepEqual(read.get('sealed')?.slice(4), ['uid-sealed', '3', 'digest-3', 'blob']);
+  });
+
   it('are after a restart what they were before', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(updates, { maxLength: 6 }), async (steps) => {
@@ -70,5 +88,53 @@ describe('handled states', () => {
       tree.writes.at(-1)?.map((path) => path.split('/')[0]),
       ['objects', 'index'],
     );
+  });
+
+  it('fit each other on the volume after every write, whatever changes while they are printed', async () => {
+    const tree = memoryTree();
+    const names = Array.from({ length: 3_000 }, (_, index) => `name-${index}`);
+    const put = (some: readonly string[], version: number) =>
+      states.put(
+        some.map((name) => ({ ...updateOf({ name, version }), body: JSON.stringify({ name, version }) })),
+      );
+    const torn: string[] = [];
+    let count = 0;
+    const write = tree.write.bind(tree);
+    const states = new HandledStates(
+      {
+        ...tree,
+        async write(files) {
+          count += 1;
+          if (count === 2) throw new Error('the volume is full');
+          await write(files);
+          const [bodies, records] = [new Map<string, string>(), new Map<string, string>()];
+          for (const [path, text] of tree.files) {
+            if (path.startsWith('objects/')) bodies.set(JSON.parse(text).name, `${JSON.parse(text).version}`);
+            else
+              for (const line of text.trimEnd().split('\n'))
+                records.set(JSON.parse(line)[3], JSON.parse(line)[5]);
+          }
+          for (const name of new Set([...bodies.keys(), ...records.keys()]))
+            if (bodies.get(name) !== records.get(name)) torn.push(name);
+        },
+      },
+      noJournal(),
+    );
+    const writing = [put(names, 1)];
+    for (let version = 2; version < 12; version++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      writing.push(put(names.slice(version * 100, version * 250), version));
+      if (version % 4 === 0) writing.push(put(names, version + 20));
+    }
+    const ended = await Promise.allSettled(writing);
+    assert.equal(
+      ended.some(({ status }) => status === 'rejected'),
+      true,
+    );
+    await put(['name-0'], 99).catch(() => put(['name-0'], 99));
+    assert.deepEqual(torn, []);
+    const later = new HandledStates(tree, noJournal());
+    await later.load();
+    assert.deepEqual(new Map(later.versions()), new Map(states.versions()));
   });
 });

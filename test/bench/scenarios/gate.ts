@@ -1,13 +1,13 @@
 /** Answers of the gate beside the lists that their freshness rests on. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { controlCluster } from '../../../src/cli/control-cluster.ts';
 import { systemClock } from '../../../src/kube/clock.ts';
 import { freePort } from '../../cluster/port.ts';
 import { tip } from '../../cluster/repository.ts';
 import { type BundledSidecar, quiet, startBundled } from '../bundled-sidecar.ts';
 import { floorGit } from '../floor-git.ts';
+import { type IdleDelay, startIdle } from '../idle-delay.ts';
 import { absoluteFigure, type Figure, inTurns, ratioFigure, tailFigure } from '../measure.ts';
 import {
   type BenchTarget,
@@ -18,6 +18,7 @@ import {
   filesAt,
   mirrored,
   patchConfigMap,
+  reading,
   requestResync,
 } from '../objects.ts';
 import type { Bench } from './scenario.ts';
@@ -30,14 +31,29 @@ const deadlineMs = 60_000;
 
 interface Gate {
   readonly sidecar: BundledSidecar;
+  readonly idle: IdleDelay;
+  /** Of the objects that are asked about. */
   readonly target: BenchTarget;
+  /** Of others. */
+  readonly other: BenchTarget;
   /** Asks once; the status and how long it took. */
   ask(): Promise<{ readonly status: number; readonly ms: number }>;
   /** The list that a fresh answer cannot do without. */
   list(): Promise<number>;
 }
 
-export async function gateScenario(bench: Bench): Promise<Figure[]> {
+export function gateScenario(bench: Bench): Promise<Figure[]> {
+  return withGate(bench, async (gate) => [
+    ...(await nothingPending(bench, gate)),
+    await onePending(bench, gate),
+  ]);
+}
+
+export function gateResyncScenario(bench: Bench): Promise<Figure[]> {
+  return withGate(bench, (gate) => whileResyncing(bench, gate));
+}
+
+async function withGate(bench: Bench, measure: (gate: Gate) => Promise<Figure[]>): Promise<Figure[]> {
   const { world, api } = bench;
   const [small, large] = [bench.fresh('small'), bench.fresh('large')];
   bench.progress(`making ${objects} and ${many} ConfigMaps`);
@@ -52,18 +68,19 @@ export async function gateScenario(bench: Bench): Promise<Figure[]> {
   const connected = controlCluster(world.cluster.kubeconfig, 'bench', systemClock);
   if (!connected.ok) throw new Error(connected.message);
   const { client } = connected;
+  const idle = startIdle();
   try {
     const target = await createTarget(world, api, small, bench.fresh('gated'));
     await createRule(api, target);
     await mirrored(api, target);
-    const big = await createTarget(world, api, large, bench.fresh('big'));
-    await createRule(api, big);
-    await mirrored(api, big);
+    const other = await createTarget(world, api, large, bench.fresh('big'));
+    await createRule(api, other);
+    await mirrored(api, other);
     await quiet(sidecar, 10_000);
 
     let asked = 0;
     const gate: Gate = {
-      ...{ sidecar, target },
+      ...{ sidecar, idle, target, other },
       async ask() {
         const question = {
           applier: 'argocd',
@@ -87,17 +104,14 @@ export async function gateScenario(bench: Bench): Promise<Figure[]> {
       async list() {
         const since = performance.now();
         const collection = { group: '', version: 'v1', resource: 'configmaps', namespace: small };
-        const listed = await client.listAll(collection, { metadataOnly: true });
+        const listed = await client.listVersions(collection);
         if (listed.kind !== 'ok') throw new Error(listed.message);
         return performance.now() - since;
       },
     };
-    return [
-      ...(await nothingPending(bench, gate)),
-      ...(await whileResyncing(bench, gate, big)),
-      await onePending(bench, gate),
-    ];
+    return await measure(gate);
   } finally {
+    idle.stop();
     await client.close();
     await sidecar.stop();
   }
@@ -118,46 +132,52 @@ async function inQuestions(gate: Gate, more: (count: number) => boolean) {
 async function nothingPending(bench: Bench, gate: Gate): Promise<Figure[]> {
   bench.progress(`asking ${questions} times with nothing pending`);
   await inQuestions(gate, (count) => count < 10);
-  await gate.sidecar.metric('nodejs_eventloop_lag_p99_seconds');
+  await delays(gate);
   const { lists, answers } = await inQuestions(gate, (count) => count < questions);
-  const [delay = 0] = await gate.sidecar.metric('nodejs_eventloop_lag_p99_seconds');
-  return [
-    tailFigure({ scenario: 'gate', measure: 'nothing pending, p99' }, lists, answers, tail),
-    absoluteFigure({ scenario: 'gate', measure: 'event loop p99', unit: 'ms' }, [delay * 1_000], 20),
-  ];
+  const { ours, idle } = await delays(gate);
+  return figures('gate', lists, answers, [ours], [idle]);
 }
 
-const tail = { most: 1.3, plusMs: 10 };
-
-async function whileResyncing(bench: Bench, gate: Gate, big: BenchTarget): Promise<Figure[]> {
+async function whileResyncing(bench: Bench, gate: Gate): Promise<Figure[]> {
   bench.progress(`asking while ${many} objects are read again`);
-  const all = { lists: [] as number[], answers: [] as number[] };
-  const delays: number[] = [];
-  const snapshots = async () =>
-    (await gate.sidecar.metric('gitopsreverser_watch_replay_duration_seconds_count')).reduce(
-      (a, b) => a + b,
-      0,
-    );
+  const all = { lists: [] as number[], answers: [] as number[], ours: [] as number[], idle: [] as number[] };
   while (all.answers.length < questions) {
-    const before = await snapshots();
-    await gate.sidecar.metric('nodejs_eventloop_lag_p99_seconds');
-    await requestResync(bench.api, big);
+    await quiet(gate.sidecar, 300);
+    await delays(gate);
+    await requestResync(bench.api, gate.other);
+    await reading(bench.api, gate.other);
     let goesOn = true;
-    const watching = (async () => {
-      while ((await snapshots()) === before) await pause(20);
+    const ended = mirrored(bench.api, gate.other).then(() => {
       goesOn = false;
-    })();
+    });
     const { lists, answers } = await inQuestions(gate, () => goesOn);
-    await watching;
-    const [delay = 0] = await gate.sidecar.metric('nodejs_eventloop_lag_p99_seconds');
-    delays.push(delay * 1_000);
+    await ended;
+    const { ours, idle } = await delays(gate);
+    all.ours.push(ours);
+    all.idle.push(idle);
     all.lists.push(...lists);
     all.answers.push(...answers);
   }
-  const scenario = `gate, ${many} objects resync`;
+  return figures(`gate, ${many} objects resync`, all.lists, all.answers, all.ours, all.idle);
+}
+
+/** The p99 since the last look, of the process and of one that only waits beside it. Looking takes the process's own time. */
+async function delays({ sidecar, idle }: Gate): Promise<{ ours: number; idle: number }> {
+  const [delay = 0] = await sidecar.metric('nodejs_eventloop_lag_p99_seconds');
+  return { ours: delay * 1_000, idle: await idle.p99() };
+}
+
+function figures(
+  scenario: string,
+  lists: readonly number[],
+  answers: readonly number[],
+  ours: readonly number[],
+  idle: readonly number[],
+): Figure[] {
+  const tail = { most: 1.3, plusMs: 10 };
   return [
-    tailFigure({ scenario, measure: 'nothing pending, p99' }, all.lists, all.answers, tail),
-    absoluteFigure({ scenario, measure: 'event loop p99', unit: 'ms' }, delays, 20),
+    tailFigure({ scenario, measure: 'nothing pending, p99' }, lists, answers, tail),
+    absoluteFigure({ scenario, measure: 'event loop p99', unit: 'ms' }, ours, 20, idle),
   ];
 }
 

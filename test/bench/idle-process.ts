@@ -1,0 +1,9 @@
+/** A process that only waits, and tells when asked how late its own timers were: what the machine does to anybody. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+const delay = monitorEventLoopDelay({ resolution: 10 });
+delay.enable();
+process.on('message', () => {
+  process.send?.(delay.percentile(99) / 1e6);
+  delay.reset();
+});
