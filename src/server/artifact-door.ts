@@ -2,13 +2,12 @@
  * The listener that kustomize-controller fetches every artifact through. Artifacts of GitRepositories pass only when the Flux
  * door says so; everything else is carried from Flux's own servers without a question. Bodies are streamed, never kept.
  */
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import { request as requestTls } from 'node:https';
-import { pipeline } from 'node:stream/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../telemetry/log.ts';
 import type { DoorAnswer } from '../worker/flux-door.ts';
 import { type Bound, bind, type ListenAddress, stopServer } from './listen.ts';
+import { openUpstream } from './upstream.ts';
 
 /** What decides; undefined while another replica leads. */
 export interface Door {
@@ -130,8 +129,10 @@ async function carry(
 ): Promise<void> {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     return say(answer, 502, 'Bad Gateway', 'the artifact has no address that can be fetched');
+  const { method = 'GET' } = message;
+  const headers = passedHeaders(message);
   for (let tries = 1; ; tries++) {
-    const fetched = await open(message, url, answer);
+    const fetched = await openUpstream(url, { method, headers, idleMs: upstreamIdleMs }, answer);
     if (fetched instanceof Error) {
       if (answer.destroyed) return;
       if (tries < connectTries) {
@@ -141,16 +142,15 @@ async function carry(
       log.warn({ url: url.href, problem: fetched.message }, 'an artifact cannot be fetched');
       return say(answer, 502, 'Bad Gateway', `${url.host} does not answer: ${fetched.message}`);
     }
-    const { statusCode = 502, statusMessage = '', headers } = fetched;
     const {
       connection: _connection,
       'keep-alive': _keepAlive,
       'transfer-encoding': _encoding,
       ...passed
-    } = headers;
-    answer.writeHead(statusCode, statusMessage, passed);
+    } = fetched.headers;
+    answer.writeHead(fetched.status, fetched.reason, passed);
     try {
-      await pipeline(fetched, answer);
+      await fetched.carry();
     } catch (error) {
       // Cut short on either side: the fetcher sees fewer bytes than announced and tries again.
       log.warn(
@@ -162,25 +162,13 @@ async function carry(
   }
 }
 
-function open(message: IncomingMessage, url: URL, answer: ServerResponse): Promise<IncomingMessage | Error> {
-  const headers = Object.fromEntries(
+function passedHeaders({ headers }: IncomingMessage): Record<string, string | string[]> {
+  return Object.fromEntries(
     passedRequestHeaders.flatMap((name) => {
-      const value = message.headers[name];
+      const value = headers[name];
       return value === undefined ? [] : [[name, value]];
     }),
   );
-  return new Promise((resolve) => {
-    const ask = url.protocol === 'https:' ? requestTls : request;
-    const asked = ask(
-      url,
-      { method: message.method, headers, timeout: upstreamIdleMs, agent: false },
-      resolve,
-    );
-    asked.on('timeout', () => asked.destroy(new Error('silent for too long')));
-    asked.on('error', resolve);
-    answer.on('close', () => asked.destroy());
-    asked.end();
-  });
 }
 
 function say(answer: ServerResponse, status: number, reason: string, words: string): void {
