@@ -5,7 +5,7 @@
  * edit is published or found to be none, so a crash finds the edit again. Losing the volume loses nothing but the base of
  * the three-way comparison.
  */
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type ObjectId, objectKey } from '../core/identity.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, parseJson } from '../core/json.ts';
 import { type Mask, masked } from '../core/sealed/index.ts';
@@ -241,7 +241,8 @@ export function digestOf(sanitized: JsonObject, mask: Mask | undefined): { diges
 
 /** The id Git gives this content. */
 export function blobId(content: Uint8Array): string {
-  return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
+  // In one step: a hash object is native memory until it is collected, and this is asked for every object.
+  return hash('sha1', Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]));
 }
 
 /** Where a record and its body are kept, by the hash of the key. */
