@@ -12,6 +12,7 @@ import type { Clock } from '../kube/clock.ts';
 import type { BranchRun } from './branch-run.ts';
 import type { FreshnessBarrier } from './freshness.ts';
 import type { TargetRun } from './target-run.ts';
+import type { RightOfWay } from './turns.ts';
 
 /** One target at work, with its branch. */
 export interface Examined {
@@ -50,6 +51,8 @@ export interface Wanted {
   readonly revision: string;
   readonly deadlineAt: number;
   readonly clock: Clock;
+  /** For what waits for git alone; the barrier sees to itself, and a flush waits for planning. */
+  readonly rightOfWay: Pick<RightOfWay, 'first'>;
 }
 
 /** Marks outlive grants by the time an answer takes. */
@@ -58,17 +61,53 @@ const commitsLookedAt = 200;
 
 /** @param examined at least one; all of the same branch */
 export async function examine(examined: readonly Examined[], wanted: Wanted): Promise<Examination> {
-  const { revision, deadlineAt, clock } = wanted;
+  const { revision, deadlineAt, clock, rightOfWay } = wanted;
   const branch = examined[0]?.branch;
   if (branch === undefined) throw new Error('there is nothing to examine');
   const { repository } = branch;
   // A commit we lack was made since we last looked: the flush looks at the remote first.
-  if (!(await repository.reader.hasCommit(revision))) branch.worker.feed({ kind: 'look' });
+  const known = () => repository.reader.hasCommit(revision);
+  if (revision !== branch.observation().tip && !(await rightOfWay.first(known)))
+    branch.worker.feed({ kind: 'look' });
   const collections = await Promise.all(examined.map(({ barrier }) => barrier.prove()));
   const mark = markOf(examined, clock);
   const answer = await branch.worker.flush(deadlineAt);
   const tip = answer.kind === 'published' ? answer.tip : null;
-  const hasRevision = tip !== null && (await repository.reader.hasCommit(revision));
+  const { hasRevision, targets, edits } = await rightOfWay.first(() =>
+    compareWithTip(branch, { examined, collections, revision, tip }),
+  );
+  return {
+    targets,
+    flush: answer,
+    hasRevision,
+    edits,
+    mark,
+    descendsFrom: async (commit) =>
+      (await repository.reader.hasCommit(commit)) &&
+      (await repository.reader.hasCommit(revision)) &&
+      repository.history.isAncestor(commit, revision),
+    since: () =>
+      hasRevision && tip !== null
+        ? sinceRevision(examined, revision, tip)
+        : Promise.resolve({ kind: 'unknown' }),
+  };
+}
+
+interface Proven {
+  readonly examined: readonly Examined[];
+  /** Of each of them. */
+  readonly collections: readonly TargetEvidence['collections'][];
+  readonly revision: string;
+  readonly tip: string | null;
+}
+
+/** What a published tip holds beyond a revision, as far as the repository holds both. */
+async function compareWithTip(
+  branch: BranchRun,
+  { examined, collections, revision, tip }: Proven,
+): Promise<Pick<Examination, 'hasRevision' | 'targets' | 'edits'>> {
+  const { repository } = branch;
+  const hasRevision = tip !== null && (revision === tip || (await repository.reader.hasCommit(revision)));
   const targets = await Promise.all(
     examined.map(async ({ target }, index) => ({
       target: target.key,
@@ -78,19 +117,7 @@ export async function examine(examined: readonly Examined[], wanted: Wanted): Pr
       refused: refusedOf(target),
     })),
   );
-  return {
-    targets,
-    flush: answer,
-    hasRevision,
-    edits: hasRevision ? await editsSince(branch, revision, tip) : [],
-    mark,
-    descendsFrom: async (commit) =>
-      (await repository.reader.hasCommit(commit)) &&
-      (await repository.reader.hasCommit(revision)) &&
-      repository.history.isAncestor(commit, revision),
-    since: () =>
-      hasRevision ? sinceRevision(examined, revision, tip) : Promise.resolve({ kind: 'unknown' }),
-  };
+  return { hasRevision, targets, edits: hasRevision ? await editsSince(branch, revision, tip) : [] };
 }
 
 async function sinceRevision(examined: readonly Examined[], revision: string, tip: string): Promise<Since> {

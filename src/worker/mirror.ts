@@ -138,7 +138,8 @@ class RunningMirror implements Mirror {
   ): Promise<Examination | undefined> {
     const examined = keys.flatMap((key) => this.#running.get(key) ?? []);
     if (examined.length === 0) return undefined;
-    return examine(examined, { revision, deadlineAt, clock: this.#options.clock });
+    const { clock, rightOfWay } = this.#options;
+    return examine(examined, { revision, deadlineAt, clock, rightOfWay });
   }
 
   mark(keys: readonly TargetKey[]): FlushMark | undefined {
