@@ -39,18 +39,15 @@ export async function ask(
 }
 
 /** Marks of this moment for every source that somebody mirrors: nobody asks, or nobody is held. */
-export async function marksNow(
+export function marksNow(
   { desk }: Asking,
   application: ApplicationName,
   sources: readonly SyncSource[],
-): Promise<LetThrough['marks']> {
-  const marks = await Promise.all(
-    sources.map(async (source) => {
-      const mark = await desk.mark(questionOf(application, source));
-      return mark === undefined ? [] : [{ mark, revision: source.revision }];
-    }),
-  );
-  return marks.flat();
+): LetThrough['marks'] {
+  return sources.flatMap((source) => {
+    const mark = desk.mark(questionOf(application, source));
+    return mark === undefined ? [] : [{ mark, revision: source.revision }];
+  });
 }
 
 function questionOf(

@@ -49,11 +49,8 @@ export class ArgocdDoor {
 
   /** A sync writes that asks at no gate. */
   passesBy(application: Application): void {
-    const { operation, namespace, name } = application;
-    if (operation === undefined || this.#stopped) return;
-    this.#windows.watch(application, operation).catch((error: unknown) => {
-      this.#options.log.error({ err: error, namespace, name }, 'following a sync that asked nobody broke');
-    });
+    const { operation } = application;
+    if (operation !== undefined && !this.#stopped) this.#windows.watch(application, operation);
   }
 
   /** Something may have opened: gates that are closed ask again soon. */

@@ -227,7 +227,6 @@ export class GateRun {
     const message =
       'the annotation configbutler.ai/door: open lets this sync pass unchecked; live edits may be overwritten';
     this.#warn(application, 'DoorOpen', message);
-    await this.#options.windows.watch(application, operation);
     return await this.#open(application, operation, undefined, { decision: 'open', covered: false }, message);
   }
 
@@ -244,6 +243,8 @@ export class GateRun {
       marks: asked === undefined ? [] : marksOf(asked),
       collided: () => repairSync(this.#options, { application, operation, sources: asked?.sources ?? [] }),
     });
+    // Unchecked, or of a tag: what it lacks is pruned all the same.
+    if (!answer.covered) this.#options.windows.watch(application, operation);
     const refused = answer.covered ? answer.refused : [];
     this.#tellRefused(application, refused);
     const message = words ?? openMessage(answer);
@@ -267,7 +268,7 @@ export class GateRun {
     if (allowRevision !== undefined && asked.sources.some(({ revision }) => revision === allowRevision)) {
       const message = `the annotation configbutler.ai/allow-revision lets the older commit ${allowRevision.slice(0, 12)} pass`;
       this.#warn(application, 'RevisionAllowed', message);
-      await this.#options.windows.watch(application, operation);
+      this.#options.windows.watch(application, operation);
       this.#tellRefused(application, refused);
       await this.#tell({ phase: 'Open', message, tip: answer.tip, refused });
       return 'done';

@@ -76,14 +76,14 @@ export class ArgocdWindows {
    * A sync writes that no answer holds: what it writes is told from edits all the same. Nothing is done again for what it wrote
    * over, since somebody wanted it so.
    */
-  async watch(application: Application, operation: SyncOperation): Promise<void> {
+  watch(application: Application, operation: SyncOperation): void {
     const { namespace, name, askedSources } = application;
     const key = `${namespace}/${name}`;
     const sources = operation.sources ?? askedSources;
     if (hasEnded(operation, operation) || sources.length === 0) return;
     if (this.#ungated.get(key) === operation.startedAt) return;
     this.#ungated.set(key, operation.startedAt);
-    const marks = await marksNow(this.#options, application, sources);
+    const marks = marksNow(this.#options, application, sources);
     if (marks.length === 0) this.#ungated.delete(key);
     this.open({ application, operation, marks, collided: async () => 'done' });
   }

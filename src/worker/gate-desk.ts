@@ -94,16 +94,18 @@ export class GateDesk {
     return verdict;
   }
 
-  /** Where the window of an apply begins that asks nobody or is not held; undefined where nobody writes to what it applies. */
-  async mark(question: GateQuestion): Promise<FlushMark | undefined> {
+  /**
+   * Where the window of an apply begins that asks nobody or is not held; undefined where nobody writes to the folder. It may
+   * be of any revision: what an old tag lacks is pruned like anything else.
+   */
+  mark(question: GateQuestion): FlushMark | undefined {
     const repository = normaliseRepositoryUrl(question.repoURL);
     const targets = repository === undefined ? undefined : this.#options.targets(repository);
-    if (repository === undefined || targets === undefined) return undefined;
-    let coverage = coverageOf(question, targets, undefined);
-    if (coverage.kind === 'default-branch')
-      coverage = coverageOf(question, targets, await this.#defaultBranch(repository));
-    if (coverage.kind !== 'covered') return undefined;
-    return this.#options.mirror.mark(coverage.targets.map(({ key }) => key));
+    const covered = (targets ?? []).filter((target) => {
+      const targetRevision = `refs/heads/${target.branch}`;
+      return coverageOf({ ...question, targetRevision }, [target], undefined).kind === 'covered';
+    });
+    return this.#options.mirror.mark(covered.map(({ key }) => key));
   }
 
   /** What comes after the deadline is of no use to anybody; the flush itself goes on. */

@@ -46,7 +46,7 @@ class Scene {
       examine: () => this.examine(),
       mark: (keys) => {
         this.marked.push(...keys);
-        return this.examination().mark;
+        return keys.length === 0 ? undefined : this.examination().mark;
       },
       defaultBranch: async () => {
         this.headAsked += 1;
@@ -187,20 +187,20 @@ describe('the gate desk', () => {
     );
   });
 
-  it('marks the targets of an apply that asks nobody, without examining anything', async () => {
+  it('marks the targets of an apply that asks nobody, of whatever revision, without examining anything', () => {
     const scene = new Scene();
     scene.examine = () => assert.fail('examined');
-    assert.ok((await scene.desk.mark({ ...question, targetRevision: 'HEAD' })) !== undefined);
-    assert.deepEqual(scene.marked, [target.key]);
-    assert.equal(await scene.desk.mark({ ...question, targetRevision: 'dev' }), undefined);
-    assert.equal(await scene.desk.mark({ ...question, repoURL: 'nonsense' }), undefined);
-    scene.head = undefined;
-    assert.ok(
-      (await scene.desk.mark({ ...question, targetRevision: 'HEAD' })) !== undefined,
-      'it was told once',
-    );
+    for (const targetRevision of ['HEAD', 'main', 'v1.2', tip]) {
+      scene.marked.length = 0;
+      assert.ok(scene.desk.mark({ ...question, targetRevision }) !== undefined);
+      assert.deepEqual(scene.marked, [target.key]);
+    }
+    assert.equal(scene.desk.mark({ ...question, path: 'apps/other' }), undefined);
+    assert.equal(scene.desk.mark({ ...question, repoURL: 'nonsense' }), undefined);
+    scene.targets = [{ ...target, validated: false }];
+    assert.equal(scene.desk.mark(question), undefined);
     scene.targets = undefined;
-    assert.equal(await scene.desk.mark(question), undefined);
+    assert.equal(scene.desk.mark(question), undefined);
   });
 
   it('lets a busy editor starve nobody: the tip of a superseded answer is open once per applier for two minutes', async () => {

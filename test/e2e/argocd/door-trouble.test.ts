@@ -163,6 +163,14 @@ describe('trouble during a sync of the real Argo CD', function () {
         await did(sync(world, name, '--revision', old, '--prune'));
       },
     ],
+    [
+      'pinned',
+      async (name, old) => {
+        const pin = JSON.stringify({ spec: { source: { targetRevision: old } } });
+        await world.kubectl('patch', 'application', name, '-n', 'argocd', '--type=merge', '-p', pin);
+        await did(sync(world, name, '--prune'));
+      },
+    ],
     ['rolled', async (name) => did(appCommand(world, 'rollback', name, '0', '--prune'))],
   ];
   for (const [name, goBack] of ways) {
