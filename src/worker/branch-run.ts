@@ -187,8 +187,8 @@ export class BranchRun implements BranchActions {
 
   /** Asks the remote whether it moved; a fetch follows when it did. For an idle branch. */
   async refresh(): Promise<void> {
-    const { base, running, halt } = this.worker.state;
-    if (base.kind !== 'known' || running !== undefined || halt !== undefined) return;
+    const { base, running, pushing, halt } = this.worker.state;
+    if (base.kind !== 'known' || running !== undefined || pushing !== undefined || halt !== undefined) return;
     const asked = await this.#access.ask((access) => this.#remote.moved(access, base.tip));
     if (asked === undefined) return;
     if (asked.kind === 'ok' && !asked.moved) this.#verify('Fetch');

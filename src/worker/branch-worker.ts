@@ -1,5 +1,5 @@
 /**
- * One worker per (normalised repository URL, branch): feeds core/branch and carries out its effects, one at a time.
+ * One worker per (normalised repository URL, branch): feeds core/branch, one input at a time, and carries out its effects.
  *
  * Decides nothing. Everything that changes the branch goes through `feed`, so there is one order of events.
  */

@@ -122,7 +122,8 @@ export type Base =
   /** tip null = the remote has no such branch. */
   | { readonly kind: 'known'; readonly tip: string | null };
 
-export type Job = 'fetch' | 'commit' | 'push';
+/** A push is the one job that may go on beside another: see `pushing`. */
+export type Job = 'fetch' | 'commit';
 
 export interface Flush {
   readonly id: number;
@@ -144,6 +145,8 @@ export interface BranchState {
   /** Ever confirmed on the remote; from status at start. A seen branch that is gone is never created again by us. */
   readonly seen: boolean;
   readonly running: Job | undefined;
+  /** The commit that a push under way publishes. No fetch runs beside it; a commit does while streams wait for memory. */
+  readonly pushing: string | undefined;
   /** Something says the remote moved: fetch before anything else. */
   readonly lookAgain: boolean;
   /** Said while a fetch was under way, which may have asked before the remote moved. */
@@ -269,6 +272,7 @@ export function initialState(options: { byteCap: number; seen: boolean }): Branc
     base: { kind: 'unknown' },
     seen: options.seen,
     running: undefined,
+    pushing: undefined,
     lookAgain: false,
     lookAfterFetch: false,
     moves: 0,

@@ -1,10 +1,12 @@
 /**
  * Moves a branch on: (state, input, now) -> (state, effects).
  *
- * At most one job (fetch, commit, push) runs at a time, so there is one order of events. A push starts at once when
- * nothing runs; what is decided meanwhile goes into the next one. The state passed in must not be used afterwards.
+ * One job (fetch, commit, push) runs at a time: a push starts at once when nothing runs, and what is decided meanwhile goes
+ * into the next one. Only while streams wait for memory a commit and a push run side by side, since the push is what frees
+ * it. The state passed in must not be used afterwards.
  */
 
+import { isBusy, startJob } from './jobs.ts';
 import type {
   BranchState,
   CommitResult,
@@ -31,8 +33,6 @@ import {
 
 /** Compare-and-swap refusals in a row before we wait (api reference 2.5). */
 export const pushAttempts = 3;
-/** Edits that keep coming join the next push for so long; then what is committed goes out without them. */
-const pushPatienceMs = 1_000;
 /** Wait after a failed cycle, doubling up to the maximum while anything is pending. */
 export const retryFirstMs = 5_000;
 export const retryMaxMs = 300_000;
@@ -69,7 +69,7 @@ function take(state: BranchState, input: Input, now: number, effects: Effect[]):
     case 'committed':
       return takeCommitted({ ...state, running: undefined }, input.result, now, effects);
     case 'pushed':
-      return takePushed({ ...state, running: undefined }, input.result, now, effects);
+      return takePushed({ ...state, pushing: undefined }, state.pushing, input.result, now, effects);
     case 'look':
       return { ...state, lookAgain: true, lookAfterFetch: state.running === 'fetch' };
     case 'acknowledge':
@@ -155,7 +155,13 @@ function takeCommitted(
   return { ...state, queue };
 }
 
-function takePushed(state: BranchState, result: PushResult, now: number, effects: Effect[]): BranchState {
+function takePushed(
+  state: BranchState,
+  tip: string | undefined,
+  result: PushResult,
+  now: number,
+  effects: Effect[],
+): BranchState {
   if (result.kind === 'failed') {
     // A refused or broken push may have moved the remote all the same: look before the next try.
     return fail({ ...state, lookAgain: true }, result.reason, result.message, now, effects);
@@ -167,7 +173,7 @@ function takePushed(state: BranchState, result: PushResult, now: number, effects
     const message = `the remote branch moved during ${moves} pushes in a row`;
     return fail({ ...looking, moves: 0 }, 'RemoteKeepsMoving', message, now, effects);
   }
-  const tip = lastCommit(state.queue);
+  if (tip === undefined) throw new Error('a push ended that was not under way');
   return {
     ...state,
     base: { kind: 'known', tip },
@@ -220,7 +226,7 @@ function takeFlush(state: BranchState, input: Extract<Input, { kind: 'flush' }>,
 
 /** Takes writes off the head of the queue that are planned and, if they made a commit, published. */
 function confirm(state: BranchState, effects: Effect[]): BranchState {
-  if (state.running !== undefined || state.base.kind !== 'known') return state;
+  if (state.running === 'fetch' || state.base.kind !== 'known') return state;
   const published = publishedCount(state.queue, state.base.tip);
   if (published === 0) return state;
   effects.push({ kind: 'confirmed', writes: state.queue.slice(0, published), tip: state.base.tip });
@@ -229,7 +235,7 @@ function confirm(state: BranchState, effects: Effect[]): BranchState {
 
 /** Nothing pending and nothing to look at: whatever failed before no longer matters. */
 function forgetFailure(state: BranchState): BranchState {
-  if (state.failure === undefined || hasWork(state) || state.running !== undefined) return state;
+  if (state.failure === undefined || hasWork(state) || isBusy(state)) return state;
   return { ...state, failure: undefined, failures: 0, retryAt: 0 };
 }
 
@@ -282,31 +288,10 @@ export const haltMessages = {
     'the remote branch was replaced by an unrelated history; annotate the GitBranch to accept it',
 } as const;
 
-function startJob(state: BranchState, now: number, effects: Effect[]): BranchState {
-  if (state.running !== undefined || state.halt !== undefined || state.retryAt > now || state.stopped)
-    return state;
-  if (state.base.kind === 'unknown' || state.lookAgain) {
-    effects.push({ kind: 'fetch' });
-    return { ...state, running: 'fetch' };
-  }
-  const unplannedWrites = state.queue.filter((write) => write.commit === undefined);
-  const tip = lastCommit(state.queue);
-  const isLate = state.queue.some(({ commit, decidedAt }) => commit && now - decidedAt >= pushPatienceMs);
-  if (unplannedWrites.length > 0 && !isLate) {
-    effects.push({ kind: 'commit', base: tip ?? state.base.tip, writes: unplannedWrites });
-    return { ...state, running: 'commit' };
-  }
-  const target = state.queue.findLast((write) => write.commit !== null)?.target;
-  if (tip === null || target === undefined || tip === state.base.tip) return state;
-  effects.push({ kind: 'push', tip, expected: state.base.tip, target });
-  return { ...state, running: 'push' };
-}
-
 function finishStop(state: BranchState, now: number, effects: Effect[]): BranchState {
   if (state.stopping === undefined) return state;
   const idle =
-    state.running === undefined &&
-    (state.queue.length === 0 || state.retryAt > now || state.halt !== undefined);
+    !isBusy(state) && (state.queue.length === 0 || state.retryAt > now || state.halt !== undefined);
   if (!idle && state.stopping.deadlineAt > now) return state;
   for (const { id } of state.flushes) effects.push({ kind: 'answer', flush: id, answer: stoppingAnswer });
   effects.push({ kind: 'stopped', unpublished: state.queue.length });
@@ -324,7 +309,7 @@ function wakeAt(state: BranchState): number | undefined {
   const times = state.flushes.map((flush) => flush.deadlineAt);
   const deadline = liveDeadline(state);
   if (deadline !== undefined) times.push(deadline);
-  if (state.running === undefined && state.halt === undefined && state.retryAt > 0 && hasWork(state)) {
+  if (!isBusy(state) && state.halt === undefined && state.retryAt > 0 && hasWork(state)) {
     times.push(state.retryAt);
   }
   if (state.stopping !== undefined) times.push(state.stopping.deadlineAt);
@@ -333,10 +318,6 @@ function wakeAt(state: BranchState): number | undefined {
 
 function hasWork(state: BranchState): boolean {
   return state.queue.length > 0 || state.lookAgain || state.base.kind === 'unknown';
-}
-
-function lastCommit(queue: readonly Write[]): string | null {
-  return queue.findLast((write) => typeof write.commit === 'string')?.commit ?? null;
 }
 
 function unplanned(write: Write): Write {

@@ -121,9 +121,9 @@ describe('a branch with window 0s', () => {
       run.edit(`other-${count}`);
       run.now += 300;
       run.commit();
-      if (run.state.running === 'push') break;
+      if (run.state.pushing !== undefined) break;
     }
-    assert.equal(run.state.running, 'push');
+    assert.ok(run.state.pushing);
     assert.ok(run.state.queue.some((write) => write.commit === undefined));
   });
 
@@ -200,10 +200,11 @@ describe('a commit window', () => {
     );
     const reconcile = { resource, namespace: 'shop', resourceVersion: '9' };
     run.feed({ kind: 'settled', target, collection: 'c', reconcile, sweep: undefined });
-    run.commit();
-    run.pushed();
-    assert.equal(run.state.queue.length, 1);
-    assert.deepEqual(run.state.queue[0]?.reconcile, reconcile);
+    const snapshot = find(run.commit(), 'commit');
+    assert.deepEqual(
+      snapshot.writes.map((write) => write.reconcile),
+      [reconcile],
+    );
   });
 
   it('for a target that goes away is still committed', () => {
@@ -489,6 +490,47 @@ describe('a branch that ends', () => {
     run.feed({ kind: 'look' });
     const effects = run.feed({ kind: 'fetched', result: { kind: 'ok', tip: 'A', history: 'same' } });
     assert.deepEqual(kinds(effects), ['fetch']);
+  });
+});
+
+describe('a branch whose streams wait for memory', () => {
+  /** Two halves of a snapshot that fill the cap; the first is committed. */
+  function pressed(): Run {
+    const run = new Run({ byteCap: 2_000 });
+    for (let at = 0; at < 21; at += 1)
+      run.feed({ kind: 'snapshot', target, collection: 'c', change: change(`web-${at}`) });
+    run.commit();
+    return run;
+  }
+
+  it('pushes what is committed while the rest is committed on top of it', () => {
+    const run = pressed();
+    assert.deepEqual(kinds(run.effects), ['commit', 'push']);
+    assert.equal(find(run.effects, 'commit').base, 'c1');
+    assert.equal(find(run.effects, 'push').tip, 'c1');
+    const effects = run.pushed();
+    assert.deepEqual(
+      find(effects, 'confirmed').writes.map((write) => write.commit),
+      ['c1'],
+    );
+    const next = find(run.commit(), 'push');
+    assert.deepEqual([next.tip, next.expected], ['c2', 'c1']);
+  });
+
+  it('fetches only when both have ended, and plans all of it again when the remote moved', () => {
+    const run = pressed();
+    assert.deepEqual(kinds(run.feed({ kind: 'pushed', result: { kind: 'moved' } })), []);
+    assert.deepEqual(kinds(run.commit()), ['fetch']);
+    const effects = run.feed({ kind: 'fetched', result: { kind: 'ok', tip: 'B', history: 'ahead' } });
+    const { base, writes } = find(effects, 'commit');
+    assert.deepEqual([base, writes.map(({ sequence }) => sequence)], ['B', [1, 2]]);
+  });
+
+  it('believes the push and not the commit that failed beside it', () => {
+    const run = pressed();
+    run.feed({ kind: 'committed', result: { kind: 'failed', reason: 'CommitFailed', message: 'broken' } });
+    assert.deepEqual(kinds(run.pushed()), ['fetch']);
+    assert.deepEqual(run.state.base, { kind: 'known', tip: 'c1' });
   });
 });
 
