@@ -63,6 +63,8 @@ export class HandledStates {
   readonly #unprinted = new Set<string>();
   #collections: Record<string, CollectionRecord> = {};
   readonly #unwritten = new Map<string, string | null>();
+  /** What is on its way to the volume and cannot be read there yet. */
+  #beingWritten: ReadonlyMap<string, string | null> = new Map();
   #tip: string | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -143,11 +145,22 @@ export class HandledStates {
   /** The sanitized object of a record, masked when it is sensitive; undefined when the blob is lost. */
   async body(record: HandledRecord): Promise<JsonObject | undefined> {
     try {
-      const body = parseJson(Buffer.from(await this.#tree.read(record.digest)).toString('utf8'));
+      const text =
+        this.#unwrittenBody(record) ?? Buffer.from(await this.#tree.read(record.digest)).toString('utf8');
+      const body = parseJson(text);
       return isObject(body) ? body : undefined;
     } catch {
       return undefined;
     }
+  }
+
+  /** The next edit of an object may be planned before the record of the last one is on the volume. */
+  #unwrittenBody({ id, digest }: HandledRecord): string | undefined {
+    const { bodyPath } = placeOf(objectKey(id));
+    const bodies = [this.#unwritten.get(bodyPath), this.#beingWritten.get(bodyPath)];
+    return (
+      bodies.find((body) => typeof body === 'string' && blobId(Buffer.from(body)) === digest) ?? undefined
+    );
   }
 
   /** Notes a newer resourceVersion of an object that did not change in any way that matters. */
@@ -195,6 +208,7 @@ export class HandledStates {
     // What changed meanwhile, without a pause: so the shards fit each other and everything else that is unwritten.
     for (const shard of this.#unprinted) this.#print(shard, printed);
     const files = [...this.#unwritten].map(([path, content]) => ({ path, content }));
+    this.#beingWritten = new Map(this.#unwritten);
     this.#unwritten.clear();
     for (const [shard, content] of printed) files.push({ path: `index/${shard}`, content });
     if (files.length === 0) return;
@@ -206,6 +220,8 @@ export class HandledStates {
       for (const { path, content } of files)
         if (!path.startsWith('index/') && !this.#unwritten.has(path)) this.#unwritten.set(path, content);
       throw error;
+    } finally {
+      this.#beingWritten = new Map();
     }
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { objectKey } from '../../src/core/identity.ts';
-import { HandledStates, type HandledUpdate } from '../../src/worker/handled.ts';
+import { digestOf, HandledStates, type HandledUpdate } from '../../src/worker/handled.ts';
 import { Journal } from '../../src/worker/journal.ts';
 
 /** Files in memory, as a later process finds them. */
@@ -76,6 +76,45 @@ describe('handled states', () => {
         assert.equal(bodies.length, states.size);
       }),
     );
+  });
+
+  // The next edit of an object was once planned as if it had never been handled, and live won over what Git had since.
+  it('give the body of a record before it is on the volume, and when the volume is full', async () => {
+    const files = new Map<string, Buffer>();
+    let finish: (error?: Error) => void = () => undefined;
+    const states = new HandledStates(
+      {
+        list: async () => [],
+        async read(id) {
+          const content = files.get(id);
+          if (content === undefined) throw new Error('not there');
+          return content;
+        },
+        write: () =>
+          new Promise((resolve, reject) => {
+            finish = (error) => (error === undefined ? resolve() : reject(error));
+          }),
+      },
+      noJournal(),
+    );
+    const id = { group: '', kind: 'ConfigMap', namespace: 'shop', name: 'web' };
+    const { digest, body } = digestOf({ kind: 'ConfigMap', data: { a: '1' } }, undefined);
+    const record = { id, uid: 'u', resourceVersion: '1', digest };
+    const first = states.put([{ key: objectKey(id), record, body }]);
+    assert.deepEqual(await states.body(record), JSON.parse(body));
+    await new Promise(setImmediate);
+    assert.deepEqual(await states.body(record), JSON.parse(body), 'while it is written');
+    finish(new Error('no space left'));
+    await assert.rejects(first);
+    assert.deepEqual(await states.body(record), JSON.parse(body), 'when it could not be written');
+    assert.equal(await states.body({ ...record, digest: 'another' }), undefined);
+
+    const second = states.put([]);
+    await new Promise(setImmediate);
+    files.set(digest, Buffer.from(body));
+    finish();
+    await second;
+    assert.deepEqual(await states.body(record), JSON.parse(body), 'from the volume');
   });
 
   it('write for one object its body and the shard it stands in, not the others', async () => {
