@@ -17,22 +17,24 @@ export class RecordTable {
 
   get(key: string, shard: string): HandledRecord | undefined {
     const records = this.#shards.get(shard) ?? [];
-    const packed = records[placeOf(records, key)];
-    return packed?.startsWith(startOf(key)) ? unpackRecord(packed) : undefined;
+    const start = startOf(key);
+    const packed = records[placeOf(records, start)];
+    return packed?.startsWith(start) ? unpackRecord(packed) : undefined;
   }
 
   set(record: HandledRecord, shard: string): void {
-    const key = objectKey(record.id);
+    const start = startOf(objectKey(record.id));
     const records = this.#shards.get(shard) ?? [];
-    const at = placeOf(records, key);
-    records.splice(at, records[at]?.startsWith(startOf(key)) ? 1 : 0, packRecord(record));
-    this.#shards.set(shard, records);
+    if (records.length === 0) this.#shards.set(shard, records);
+    const at = placeOf(records, start);
+    records.splice(at, records[at]?.startsWith(start) ? 1 : 0, packRecord(record));
   }
 
   delete(key: string, shard: string): void {
     const records = this.#shards.get(shard) ?? [];
-    const at = placeOf(records, key);
-    if (!records[at]?.startsWith(startOf(key))) return;
+    const start = startOf(key);
+    const at = placeOf(records, start);
+    if (!records[at]?.startsWith(start)) return;
     records.splice(at, 1);
     if (records.length === 0) this.#shards.delete(shard);
   }
@@ -67,9 +69,8 @@ function keyOf(packed: string): string {
   return packed.slice(0, packed.indexOf(separator));
 }
 
-/** Where the record of a key stands or would stand. */
-function placeOf(records: readonly string[], key: string): number {
-  const start = startOf(key);
+/** Where the record that begins like this stands or would stand. */
+function placeOf(records: readonly string[], start: string): number {
   let low = 0;
   let high = records.length;
   while (low < high) {
@@ -90,44 +91,55 @@ const uidBytes = 16;
 const idBytes = 20;
 
 export function packRecord({ id, uid, resourceVersion, digest, documentBlob = '' }: HandledRecord): string {
+  const start = startOf(objectKey(id));
   const isUsual =
     uuid.test(uid) && objectId.test(digest) && (documentBlob === '' || objectId.test(documentBlob));
-  const rest = isUsual
-    ? [documentBlob === '' ? bytes : bytesWithBlob, bytesOf(uid, digest, documentBlob), resourceVersion]
-    : [lines, [uid, digest, documentBlob, resourceVersion].join(separator)];
-  return flat([startOf(objectKey(id)), ...rest].join(''));
+  // Other characters than these would make every character of the text two bytes.
+  if (!(isUsual && isAscii.test(start + resourceVersion))) {
+    return flat(start + lines + [uid, digest, documentBlob, resourceVersion].join(separator));
+  }
+  const head = `${start}${documentBlob === '' ? bytes : bytesWithBlob}`;
+  const ids = `${uid.replaceAll('-', '')}${digest}${documentBlob}`;
+  const version = head.length + ids.length / 2;
+  const packed = Buffer.allocUnsafe(version + resourceVersion.length);
+  packed.write(head, 'latin1');
+  packed.write(ids, head.length, 'hex');
+  packed.write(resourceVersion, version, 'latin1');
+  return packed.toString('latin1');
 }
 
 export function unpackRecord(packed: string): HandledRecord {
   const key = keyOf(packed);
-  const [uid = '', digest = '', documentBlob = ''] = idsOf(packed, key.length + 2);
-  const record = { id: parseObjectKey(key), uid, resourceVersion: versionOf(packed), digest };
-  return documentBlob === '' ? record : { ...record, documentBlob };
-}
-
-function idsOf(packed: string, start: number): string[] {
-  if (packed[start - 1] === lines) return packed.slice(start).split(separator);
-  const digits = Buffer.from(packed.slice(start, start + uidBytes + 2 * idBytes), 'latin1').toString('hex');
-  const uid = [0, 8, 12, 16, 20].map((from, nth) => digits.slice(from, [8, 12, 16, 20, 32][nth])).join('-');
-  const blob = packed[start - 1] === bytesWithBlob ? digits.slice(72) : '';
-  return [uid, digits.slice(32, 72), blob];
+  const id = parseObjectKey(key);
+  const start = key.length + 2;
+  const form = packed[start - 1];
+  if (form === lines) {
+    const [uid = '', digest = '', documentBlob = '', resourceVersion = ''] = packed
+      .slice(start)
+      .split(separator);
+    const record = { id, uid, resourceVersion, digest };
+    return documentBlob === '' ? record : { ...record, documentBlob };
+  }
+  const end = start + bytesIn(form);
+  const ids = Buffer.from(packed.slice(start, end), 'latin1').toString('hex');
+  const uid = `${ids.slice(0, 8)}-${ids.slice(8, 12)}-${ids.slice(12, 16)}-${ids.slice(16, 20)}-${ids.slice(20, 32)}`;
+  const record = { id, uid, resourceVersion: packed.slice(end), digest: ids.slice(32, 72) };
+  return form === bytesWithBlob ? { ...record, documentBlob: ids.slice(72) } : record;
 }
 
 function versionOf(packed: string): string {
   const start = packed.indexOf(separator) + 2;
   const form = packed[start - 1];
-  if (form === lines) return packed.slice(packed.lastIndexOf(separator) + 1);
-  return packed.slice(start + uidBytes + idBytes * (form === bytesWithBlob ? 2 : 1));
+  return packed.slice(form === lines ? packed.lastIndexOf(separator) + 1 : start + bytesIn(form));
 }
 
-/** A character per byte. */
-function bytesOf(...ids: readonly string[]): string {
-  return Buffer.from(ids.join('').replaceAll('-', ''), 'hex').toString('latin1');
+function bytesIn(form: string | undefined): number {
+  return uidBytes + idBytes * (form === bytesWithBlob ? 2 : 1);
 }
 
-const isLatin1 = /^[\u0000-\u00ff]*$/;
+const isAscii = /^[\u0000-\u007f]*$/;
 
 /** The same text in one piece; V8 keeps the parts of a joined string beside it. */
 function flat(text: string): string {
-  return isLatin1.test(text) ? Buffer.from(text, 'latin1').toString('latin1') : Buffer.from(text).toString();
+  return Buffer.from(text).toString();
 }
