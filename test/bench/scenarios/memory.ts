@@ -6,9 +6,17 @@ import { runOk } from '../../cluster/run.ts';
 import { until } from '../../cluster/wait.ts';
 import { type BundledSidecar, quiet, startBundled } from '../bundled-sidecar.ts';
 import { absoluteFigure, type Figure, inTurns, ratioFigure, spread } from '../measure.ts';
-import { type BenchTarget, createConfigMaps, createRule, createTarget, mirrored } from '../objects.ts';
+import {
+  type BenchTarget,
+  countFiles,
+  createConfigMaps,
+  createRule,
+  createTarget,
+  mirrored,
+} from '../objects.ts';
 import type { Bench } from './scenario.ts';
 
+const few = 10;
 const many = 10_000;
 /** V8 gives memory back only some time after it was needed last. */
 const settleMs = 30_000;
@@ -19,15 +27,15 @@ export async function memoryScenario(bench: Bench): Promise<Figure[]> {
   const { world, api } = bench;
   const [small, large] = [bench.fresh('small'), bench.fresh('large')];
   bench.progress(`making ${many} ConfigMaps`);
-  await createConfigMaps(api, small, 10);
+  await createConfigMaps(api, small, few);
   await createConfigMaps(api, large, many);
   let sidecar = await startBundled(world);
   try {
-    await mirror(bench, small);
+    await mirror(bench, small, few);
     const idle = await settled(bench, sidecar, 'with one small target');
-    const target = await mirror(bench, large);
+    const target = await mirror(bench, large, many);
     const once = await settled(bench, sidecar, `with ${many} more objects`);
-    await mirror(bench, large);
+    await mirror(bench, large, many);
     const twice = await settled(bench, sidecar, `with ${2 * many} more objects`);
     const further = twice.map((value) => value - spread(once).median);
     const first = once.map((value) => value - spread(idle).median);
@@ -73,10 +81,14 @@ export async function memoryScenario(bench: Bench): Promise<Figure[]> {
   }
 }
 
-async function mirror(bench: Bench, namespace: string): Promise<BenchTarget> {
+/** Until all is on the remote: on a busy machine that is long after the streams run. */
+async function mirror(bench: Bench, namespace: string, objects: number): Promise<BenchTarget> {
   const target = await createTarget(bench.world, bench.api, namespace, bench.fresh('target'));
   await createRule(bench.api, target);
   await mirrored(bench.api, target);
+  // One more file is there from the start.
+  const isPublished = async () => (await countFiles(target.bareDir, 'refs/heads/main')) > objects;
+  await until('all objects are on the remote', isPublished, { timeoutMs: 120_000, intervalMs: 200 });
   return target;
 }
 
