@@ -23,7 +23,7 @@ import type { GateDesk, Verdict } from './gate-desk.ts';
 
 export interface FluxDoorOptions {
   readonly client: KubeClient;
-  readonly desk: Pick<GateDesk, 'ask'>;
+  readonly desk: Pick<GateDesk, 'ask' | 'mark'>;
   readonly clock: Clock;
   readonly log: Log;
   /** GitTargets and GitProviders were read once. */
@@ -139,31 +139,28 @@ export class FluxDoor {
     }
     if (source.doorOpen) {
       this.#breakGlass(source);
-      return this.#pass(source, artifact);
+      return this.#passUnheld(source, artifact);
     }
-    if (branch === undefined) return this.#pass(source, artifact);
+    if (branch === undefined) return this.#passUnheld(source, artifact);
     const applying = await this.#readApplying(source);
     const verdict = await this.#ask(source, branch, artifact.commit, applying);
     return this.#act({ source, artifact, applying, verdict });
   }
 
-  #ask(
-    { url, namespace, name }: GitSource,
-    branch: string,
-    revision: string,
-    applying: readonly Applying[],
-  ): Promise<Verdict> {
-    const question = {
-      applier: 'flux',
-      application: { namespace, name },
-      repoURL: url,
-      targetRevision: `refs/heads/${branch}`,
-      revision,
-      // The request names the source, so every folder of its branch counts.
-      path: '',
-      phase: 'fetch',
-    } as const;
+  #ask(source: GitSource, branch: string, revision: string, applying: readonly Applying[]): Promise<Verdict> {
+    const question = questionOf(source, `refs/heads/${branch}`, revision);
     return this.#options.desk.ask(question, { deadlineMs: deskMs, appliers: applying.map(keyOf) });
+  }
+
+  /** What it writes, removes or prunes is told from edits all the same; nothing is done again for what it wrote over. */
+  async #passUnheld(
+    source: GitSource,
+    artifact: { readonly url: string; readonly commit: string },
+  ): Promise<DoorAnswer> {
+    const mark = this.#options.desk.mark(questionOf(source, artifact.commit, artifact.commit));
+    if (mark !== undefined)
+      this.#windows.open(mark, await this.#readApplying(source), artifact.commit, () => undefined);
+    return this.#pass(source, artifact);
   }
 
   async #act(facts: {
@@ -179,7 +176,7 @@ export class FluxDoor {
       case 'open': {
         this.#lacking.delete(key);
         this.#forget(key);
-        if (!answer.covered) return this.#pass(source, artifact);
+        if (!answer.covered) return this.#passUnheld(source, artifact);
         const collided = () => this.#repair(source);
         if (mark !== undefined) this.#windows.open(mark, applying, artifact.commit, collided);
         this.#tellRefused(answer, applying);
@@ -372,6 +369,19 @@ function describeFields(fields: readonly string[]): string {
 
 function describe({ namespace, name }: FluxName): string {
   return `GitRepository ${namespace}/${name}`;
+}
+
+function questionOf({ url, namespace, name }: GitSource, targetRevision: string, revision: string) {
+  return {
+    applier: 'flux',
+    application: { namespace, name },
+    repoURL: url,
+    targetRevision,
+    revision,
+    // The request names the source, so every folder of its branch counts.
+    path: '',
+    phase: 'fetch',
+  } as const;
 }
 
 function keyOf({ namespace, name }: FluxName): string {

@@ -38,6 +38,7 @@ class Scene {
   readonly stamped: string[] = [];
   readonly events: EventFact[] = [];
   readonly passed: string[] = [];
+  readonly marked: string[] = [];
   readonly asked: { question: GateQuestion; appliers: readonly string[] }[] = [];
   readonly windows: { holder: string; ended: boolean }[] = [];
   source: JsonObject | 'unreachable' | undefined = gitRepository();
@@ -96,6 +97,10 @@ class Scene {
             descendsFrom: async () => this.descends,
             since: async () => ({ kind: 'unknown' }),
           };
+        },
+        mark: ({ revision }) => {
+          this.marked.push(revision);
+          return this.#mark();
         },
       },
       clock: this.clock,
@@ -213,6 +218,7 @@ describe('the door of Flux', () => {
       assert.equal((await scene.decide()).kind, 'pass');
     }
     assert.equal(scene.asked.length, 0);
+    assert.deepEqual(scene.marked, [commit, commit, commit, commit], 'what they prune is no edit');
     scene.source = gitRepository({ ref: { name: 'refs/heads/dev' } });
     await scene.decide();
     assert.equal(scene.asked[0]?.question.targetRevision, 'refs/heads/dev');
@@ -406,6 +412,8 @@ describe('the door of Flux', () => {
     scene.source = gitRepository({}, { 'configbutler.ai/door': 'open' });
     assert.equal((await scene.decide()).kind, 'pass');
     assert.deepEqual(scene.asked, []);
+    assert.deepEqual(scene.marked, [commit], 'its writes are told from edits all the same');
+    assert.ok(scene.windows.length > 0);
     assert.deepEqual(
       scene.events.map(({ reason, type, about }) => [reason, type, about.kind]),
       [['DoorOpen', 'Warning', 'GitRepository']],
