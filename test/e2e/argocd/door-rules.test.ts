@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { application, untilApplication } from '../../cluster/argocd-objects.ts';
 import { startControlPlane } from '../../cluster/control-plane.ts';
 import { kubectl } from '../../cluster/kubectl.ts';
-import { commitTo, log, readFile, tip } from '../../cluster/repository.ts';
+import { commitTo, log, tip } from '../../cluster/repository.ts';
 import { until } from '../../cluster/wait.ts';
+import { deedsIn } from '../deeds.ts';
 import { condition, configMap, deployment, events, patience } from '../shop.ts';
 import { mirror } from '../sidecar.ts';
 import {
@@ -43,14 +44,7 @@ describe('the gate of Argo CD', function () {
   });
   after(() => world?.stop());
 
-  const setRate = (name: string, eur: string) =>
-    world.kubectl('patch', 'configmap', 'rates', '-n', name, '-p', JSON.stringify({ data: { eur } }));
-  const live = (name: string, object: string, path: string) =>
-    world.kubectl('get', ...object.split('/'), '-n', name, '-o', `jsonpath={${path}}`);
-  const replicas = (name: string) => live(name, 'deployment/web', '.spec.replicas');
-  const rate = (name: string) => live(name, 'configmap/rates', '.data.eur');
-  const inGit = async (bareDir: string, file: string) =>
-    (await readFile(bareDir, 'main', `apps/shop/${file}`)) ?? '';
+  const { setRate, live, replicas, rate, inGit } = deedsIn(() => world);
   const gated = (name: string, reason: string, message: RegExp) =>
     condition(world, ['gittarget', name], 'ApplicationsGated', { reason, message });
 

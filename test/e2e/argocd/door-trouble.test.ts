@@ -1,9 +1,10 @@
 /** Syncs during which the sidecar cannot do what it has to: it is killed, or the remote refuses its push. */
 import assert from 'node:assert/strict';
-import { commitTo, log, readFile, tip } from '../../cluster/repository.ts';
+import { commitTo, log, tip } from '../../cluster/repository.ts';
 import type { RunResult } from '../../cluster/run.ts';
 import { until } from '../../cluster/wait.ts';
-import { configMap, deployment, metric, moved, patience } from '../shop.ts';
+import { additions, applyIsOver, assertOnlyLiveLost, deedsIn } from '../deeds.ts';
+import { configMap, deployment, metric, patience } from '../shop.ts';
 import {
   type ArgocdWorld,
   appCommand,
@@ -33,11 +34,7 @@ describe('trouble during a sync of the real Argo CD', function () {
   });
   after(() => world?.stop());
 
-  const setRate = (name: string, eur: string) =>
-    world.kubectl('patch', 'configmap', 'rates', '-n', name, '-p', JSON.stringify({ data: { eur } }));
-  const rate = (name: string) =>
-    world.kubectl('get', 'configmap', 'rates', '-n', name, '-o', 'jsonpath={.data.eur}');
-  const rates = async (bareDir: string) => (await readFile(bareDir, 'main', 'apps/shop/rates.yaml')) ?? '';
+  const { setRate, rate, inGit } = deedsIn(() => world);
   const startedAt = async (name: string) => {
     const { status } = await readApplication(world.cluster, name);
     return JSON.stringify([status?.operationState, status?.history?.length]);
@@ -72,7 +69,7 @@ describe('trouble during a sync of the real Argo CD', function () {
         long,
       );
       await synced(world, name, await tip(bareDir, 'main'));
-      assert.match(await rates(bareDir), /eur: "9"/);
+      assert.match(await inGit(bareDir, 'rates.yaml'), /eur: "9"/);
       assert.equal((await log(bareDir, 'main')).length, 2, 'one commit of ours, none of the sync');
     } finally {
       await own.stop();
@@ -177,23 +174,14 @@ describe('trouble during a sync of the real Argo CD', function () {
     it(`a sync that goes back to an older commit (${name}) takes nothing out of Git`, async () => {
       const bareDir = await syncFolder(world, { name, files });
       const old = (await tip(bareDir, 'main')) ?? '';
-      await commitTo(bareDir, 'main', {
-        'apps/shop/rates.yaml': configMap('rates', { eur: '1', usd: '1', gbp: '3' }),
-        'apps/shop/extra.yaml': configMap('extra', { a: '1' }),
-      });
+      await commitTo(bareDir, 'main', additions);
       await sync(world, name);
       const newest = await tip(bareDir, 'main');
       await synced(world, name, newest);
+      await applyIsOver(world, name);
       await goBack(name, old);
       await synced(world, name, old);
-      const { commits } = await moved(world, name, bareDir, async () => undefined);
-      const maps = await world.kubectl('get', 'configmap', '-n', name, '-o', 'jsonpath={.items[*].data}');
-      assert.doesNotMatch(maps, /"a":|gbp/, 'the sync has taken both away');
-      assert.deepEqual(
-        commits.map(({ body }) => body),
-        [],
-      );
-      assert.equal(await tip(bareDir, 'main'), newest);
+      await assertOnlyLiveLost(world, name, bareDir);
     });
   }
 });

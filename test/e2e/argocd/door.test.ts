@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commitTo, log, readFile, tip } from '../../cluster/repository.ts';
+import { commitTo, log, tip } from '../../cluster/repository.ts';
 import { until } from '../../cluster/wait.ts';
+import { deedsIn } from '../deeds.ts';
 import { configMap, deployment, events, patience } from '../shop.ts';
 import {
   type ArgocdWorld,
@@ -32,17 +33,8 @@ describe('beside the real Argo CD', function () {
   });
   after(() => world?.stop());
 
-  const scale = (name: string, replicas: number) =>
-    world.kubectl('scale', 'deployment', 'web', '-n', name, `--replicas=${replicas}`);
-  const setRate = (name: string, eur: string) =>
-    world.kubectl('patch', 'configmap', 'rates', '-n', name, '-p', JSON.stringify({ data: { eur } }));
-  const live = (name: string, object: string, path: string) =>
-    world.kubectl('get', ...object.split('/'), '-n', name, '-o', `jsonpath={${path}}`);
-  const replicas = (name: string) => live(name, 'deployment/web', '.spec.replicas');
-  const rate = (name: string) => live(name, 'configmap/rates', '.data.eur');
+  const { scale, setRate, live, replicas, rate, inGit } = deedsIn(() => world);
   const image = (name: string) => live(name, 'deployment/queue', '.spec.template.spec.containers[0].image');
-  const inGit = async (bareDir: string, file: string) =>
-    (await readFile(bareDir, 'main', `apps/shop/${file}`)) ?? '';
   const annotate = (name: string, annotation: string) =>
     world.kubectl('annotate', 'application', name, '-n', 'argocd', '--overwrite', annotation);
 

@@ -1,5 +1,5 @@
 /** A sidecar beside the real Argo CD, and folders that both of them work on. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { argocdConfig } from '../../../src/api/lua.ts';
@@ -12,6 +12,7 @@ import {
 } from '../../cluster/argocd-objects.ts';
 import type { RunResult } from '../../cluster/run.ts';
 import { until } from '../../cluster/wait.ts';
+import { installedAccount, manifests, unmirrored } from '../deeds.ts';
 import { mirror, type Sidecar, startWorld, type World } from '../sidecar.ts';
 
 export interface ArgocdWorld extends World {
@@ -67,19 +68,12 @@ export async function startArgocdWorld(config: Readonly<Record<string, string>> 
 /** The rights of the installation, and a kubeconfig with nothing else. */
 export async function ownAccount(world: World): Promise<string> {
   await world.kubectl('create', 'serviceaccount', 'argocd-repo-server', '-n', 'argocd');
-  for (const file of ['rbac/core.yaml', 'rbac/argocd-door.yaml', 'argocd/role.yaml']) {
-    await world.kubectl('apply', '-f', join(manifests, file));
-  }
-  const account = ['argocd-repo-server', '-n', 'argocd', '--duration=10h'];
-  const token = await world.kubectl('create', 'token', ...account);
-  const config = JSON.parse(readFileSync(world.cluster.kubeconfig, 'utf8'));
-  config.users[0].user = { token: token.trim() };
-  const file = join(world.folder.path, 'own.kubeconfig');
-  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
-  return file;
+  return installedAccount(world, {
+    namespace: 'argocd',
+    name: 'argocd-repo-server',
+    files: ['rbac/core.yaml', 'rbac/argocd-door.yaml', 'argocd/role.yaml'],
+  });
 }
-
-const manifests = join(import.meta.dirname, '../../../manifests');
 
 /** As `gitops-reverser gate init` writes it. */
 export const syncGateFile = readFileSync(join(manifests, 'samples/syncgate.yaml'), 'utf8');
@@ -110,16 +104,6 @@ export async function syncFolder(world: ArgocdWorld, folder: SyncedFolder): Prom
     await sync(world, name);
   }
   await synced(world, name);
-  return bareDir;
-}
-
-async function unmirrored(
-  world: World,
-  name: string,
-  files: Readonly<Record<string, string>>,
-): Promise<string> {
-  const bareDir = await world.git.createRepository(name, { files: { 'README.md': '# test\n', ...files } });
-  await world.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }]);
   return bareDir;
 }
 

@@ -1,7 +1,8 @@
 /** How Argo CD marks what it applies is a setting of its own; what a person did is told from what it did with each. */
 import assert from 'node:assert/strict';
-import { commitTo, log, readFile, tip } from '../../cluster/repository.ts';
+import { commitTo, log, tip } from '../../cluster/repository.ts';
 import { until } from '../../cluster/wait.ts';
+import { deedsIn } from '../deeds.ts';
 import { annotate, configMap, deployment, moved, patience } from '../shop.ts';
 import { type ArgocdWorld, gateSays, infoOf, startArgocdWorld, sync, synced, syncFolder } from './guarded.ts';
 import { letPausesGoOn, pauseFile } from './paused.ts';
@@ -30,11 +31,7 @@ for (const { method, label, key } of settings) {
     });
     after(() => world?.stop());
 
-    const live = (name: string, object: string, path: string) =>
-      world.kubectl('get', ...object.split('/'), '-n', name, '-o', `jsonpath={${path}}`);
-    const rate = (name: string) => live(name, 'configmap/rates', '.data.eur');
-    const inGit = async (bareDir: string, file: string) =>
-      (await readFile(bareDir, 'main', `apps/shop/${file}`)) ?? '';
+    const { live, rate, inGit } = deedsIn(() => world);
     const labelOf = (name: string, object: string) =>
       live(name, object, `.metadata.labels.${label.replaceAll('.', '\\.')}`);
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commitTo, log, readFile, tip } from '../../cluster/repository.ts';
+import { commitTo, log, tip } from '../../cluster/repository.ts';
 import { until } from '../../cluster/wait.ts';
+import { deedsIn } from '../deeds.ts';
 import { configMap, deployment, events, patience } from '../shop.ts';
 import {
   applied,
@@ -9,7 +10,6 @@ import {
   type GuardedWorld,
   handled,
   kustomization,
-  live,
   request,
   startGuardedWorld,
 } from './guarded.ts';
@@ -29,14 +29,7 @@ describe('beside the real Flux', function () {
   });
   after(() => world?.stop());
 
-  const scale = (name: string, replicas: number) =>
-    world.kubectl('scale', 'deployment', 'web', '-n', name, `--replicas=${replicas}`);
-  const setRate = (name: string, eur: string) =>
-    world.kubectl('patch', 'configmap', 'rates', '-n', name, '-p', JSON.stringify({ data: { eur } }));
-  const replicas = (name: string) => live(world, name, 'deployment/web', '.spec.replicas');
-  const rate = (name: string) => live(world, name, 'configmap/rates', '.data.eur');
-  const inGit = async (bareDir: string, file: string) =>
-    (await readFile(bareDir, 'main', `apps/shop/${file}`)) ?? '';
+  const { scale, setRate, live, replicas, rate, inGit } = deedsIn(() => world);
 
   it('drift correction undoes an edit where we are not, and waits for its commit where we are', async () => {
     await applyFolder(world, { name: 'alone', files, door: 'none' });
@@ -67,8 +60,7 @@ describe('beside the real Flux', function () {
     await until(
       'the foreign change is live',
       async () =>
-        (await live(world, 'foreign', 'deployment/queue', '.spec.template.spec.containers[0].image')) ===
-        'nginx:4',
+        (await live('foreign', 'deployment/queue', '.spec.template.spec.containers[0].image')) === 'nginx:4',
       patience,
     );
     await applied(world, 'foreign', await tip(bareDir, 'main'));
@@ -99,7 +91,7 @@ describe('beside the real Flux', function () {
     );
     await applied(world, 'after', await tip(bareDir, 'main'));
     // Also the field that Git did not state, which the apply took away.
-    assert.equal(await live(world, 'after', 'configmap/rates', '.data.gbp'), '2');
+    assert.equal(await live('after', 'configmap/rates', '.data.gbp'), '2');
     assert.match(await inGit(bareDir, 'rates.yaml'), /eur: "9"[\s\S]*gbp: "2"/);
     assert.match(await inGit(bareDir, 'web.yaml'), /replicas: 8/);
     const metrics = await (await fetch(`http://127.0.0.1:${world.sidecar().metricsPort}/metrics`)).text();
@@ -215,8 +207,7 @@ describe('beside the real Flux', function () {
         await until(
           `${image} is live`,
           async () =>
-            (await live(world, 'busy', 'deployment/queue', '.spec.template.spec.containers[0].image')) ===
-            image,
+            (await live('busy', 'deployment/queue', '.spec.template.spec.containers[0].image')) === image,
           patience,
         );
       }

@@ -1,11 +1,10 @@
 /** A sidecar with its artifact door, beside the real controllers of Flux, and folders that both of them work on. */
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { request as ask, createServer, type Server } from 'node:http';
-import { join } from 'node:path';
 import { type Flux, startFlux } from '../../cluster/flux.ts';
 import { freePort } from '../../cluster/port.ts';
 import { until } from '../../cluster/wait.ts';
+import { installedAccount, unmirrored } from '../deeds.ts';
 import { mirror, type Sidecar, startWorld, type World } from '../sidecar.ts';
 
 export interface GuardedWorld extends World {
@@ -74,30 +73,12 @@ export async function startGuardedWorld(
 /** The rights of the installation, and a kubeconfig with nothing else. */
 async function ownAccount(world: World): Promise<string> {
   await world.kubectl('create', 'namespace', 'flux-system');
-  for (const file of [
-    'rbac/core.yaml',
-    'rbac/flux-door.yaml',
-    'flux/service-account.yaml',
-    'flux/role.yaml',
-  ]) {
-    await world.kubectl('apply', '-f', join(manifests, file));
-  }
-  const token = await world.kubectl(
-    'create',
-    'token',
-    'gitops-reverser',
-    '-n',
-    'flux-system',
-    '--duration=10h',
-  );
-  const config = JSON.parse(readFileSync(world.cluster.kubeconfig, 'utf8'));
-  config.users[0].user = { token: token.trim() };
-  const file = join(world.folder.path, 'own.kubeconfig');
-  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
-  return file;
+  return installedAccount(world, {
+    namespace: 'flux-system',
+    name: 'gitops-reverser',
+    files: ['rbac/core.yaml', 'rbac/flux-door.yaml', 'flux/service-account.yaml', 'flux/role.yaml'],
+  });
 }
-
-const manifests = join(import.meta.dirname, '../../../manifests');
 
 /** Carries requests to the door and answers back, with a moment between the door's yes and its arrival. */
 async function openPassage(
@@ -172,16 +153,6 @@ export async function applyFolder(world: GuardedWorld, folder: AppliedFolder): P
   return bareDir;
 }
 
-async function unmirrored(
-  world: GuardedWorld,
-  name: string,
-  files: Readonly<Record<string, string>>,
-): Promise<string> {
-  const bareDir = await world.git.createRepository(name, { files: { 'README.md': '# test\n', ...files } });
-  await world.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }]);
-  return bareDir;
-}
-
 export interface KustomizationStatus {
   readonly ready: string;
   readonly message: string;
@@ -243,9 +214,4 @@ export async function handled(world: World, name: string, value: string): Promis
     },
     { timeoutMs: 60_000, intervalMs: 50 },
   );
-}
-
-/** One value of a live object. */
-export async function live(world: World, name: string, object: string, jsonpath: string): Promise<string> {
-  return world.kubectl('get', ...object.split('/'), '-n', name, '-o', `jsonpath={${jsonpath}}`);
 }

@@ -5,9 +5,10 @@ import { readFileSync } from 'node:fs';
 import { request as ask } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commitTo, log, readFile, tip } from '../../cluster/repository.ts';
+import { commitTo, log, tip } from '../../cluster/repository.ts';
 import { runOk } from '../../cluster/run.ts';
 import { until } from '../../cluster/wait.ts';
+import { additions, applyIsOver, assertOnlyLiveLost, deedsIn } from '../deeds.ts';
 import { condition, configMap, deployment, events, patience } from '../shop.ts';
 import { mirror } from '../sidecar.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type GuardedWorld,
   handled,
   kustomization,
-  live,
   request,
   startGuardedWorld,
 } from './guarded.ts';
@@ -43,14 +43,7 @@ describe('trouble beside the real Flux', function () {
   });
   after(() => world?.stop());
 
-  const scale = (name: string, replicas: number) =>
-    world.kubectl('scale', 'deployment', 'web', '-n', name, `--replicas=${replicas}`);
-  const setRate = (name: string, eur: string, map = 'rates') =>
-    world.kubectl('patch', 'configmap', map, '-n', name, '-p', JSON.stringify({ data: { eur } }));
-  const replicas = (name: string) => live(world, name, 'deployment/web', '.spec.replicas');
-  const rate = (name: string) => live(world, name, 'configmap/rates', '.data.eur');
-  const inGit = async (bareDir: string, file: string) =>
-    (await readFile(bareDir, 'main', `apps/shop/${file}`)) ?? '';
+  const { scale, setRate, live, replicas, rate, inGit } = deedsIn(() => world);
   const gated = (name: string, reason: string, message: RegExp) =>
     condition(world, ['gittarget', name], 'SourcesGated', { reason, message });
 
@@ -116,6 +109,26 @@ describe('trouble beside the real Flux', function () {
     );
     assert.equal(verified, 'True', 'Flux itself has verified our signature');
   });
+
+  const goingBack: readonly [string, object][] = [
+    ['pinned', {}],
+    ['opened', { metadata: { annotations: { 'configbutler.ai/door': 'open' } } }],
+  ];
+  for (const [name, how] of goingBack) {
+    it(`an apply that goes back to an older commit (${name}) takes nothing out of Git`, async () => {
+      const bareDir = await applyFolder(world, { name, files });
+      const old = (await tip(bareDir, 'main')) ?? '';
+      await commitTo(bareDir, 'main', additions);
+      const newest = await tip(bareDir, 'main');
+      await request(world, 'gitrepository', name);
+      await applied(world, name, newest);
+      await applyIsOver(world, name);
+      const patch = JSON.stringify({ ...how, spec: { ref: { branch: 'main', commit: old } } });
+      await world.kubectl('patch', 'gitrepository', name, '-n', name, '--type=merge', '-p', patch);
+      await applied(world, name, old);
+      await assertOnlyLiveLost(world, name, bareDir);
+    });
+  }
 
   it('flux reconcile during a hung git host applies nothing and says why; it ends well once the host is back', async () => {
     const name = 'reconcile';
@@ -220,7 +233,7 @@ describe('trouble beside the real Flux', function () {
     await until('the edits are in Git', async () => (await log(bareDir, 'main')).length > 1, patience);
     await allAt(await tip(bareDir, 'main'));
     for (const index of numbers) {
-      assert.equal(await live(world, name, `configmap/rates-${index}`, '.data.eur'), '2');
+      assert.equal(await live(name, `configmap/rates-${index}`, '.data.eur'), '2');
     }
     const pushes = world.git.requests.filter(
       ({ method, service, path }) =>
@@ -411,7 +424,7 @@ data:
     );
     await until(
       'the apply went on',
-      async () => (await live(world, 'unwritten', 'configmap/merged', '.data.eur')) === '1',
+      async () => (await live('unwritten', 'configmap/merged', '.data.eur')) === '1',
       patience,
     );
   });

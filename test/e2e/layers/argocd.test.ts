@@ -11,7 +11,7 @@ import { application, untilApplication } from '../../cluster/argocd-objects.ts';
 import { part, partsFolder } from '../../cluster/parts.ts';
 import { log, readFile, tip } from '../../cluster/repository.ts';
 import { syncGateFile } from '../argocd/guarded.ts';
-import { live } from '../flux/guarded.ts';
+import { live } from '../deeds.ts';
 import { flush, type Moved, moved } from '../shop.ts';
 import { mirror, startWorld, type World } from '../sidecar.ts';
 import { repository } from './shop.ts';
