@@ -11,6 +11,8 @@ import type { Running } from './run.ts';
 
 /** As much as a pipe holds. */
 const chunkBytes = 64 * 1024;
+/** Joined within a millisecond or two, before everything else has a turn. */
+const pieceBytes = 256 * 1024;
 // Force: our refs are set, not moved forward.
 const importArgs = ['fast-import', '--quiet', '--force', '--done', '--date-format=raw', '--cat-blob-fd=1'];
 
@@ -55,8 +57,10 @@ export class Draft {
   async finish(rest: readonly StreamPart[], doing: string): Promise<Imported> {
     if (this.#ended) throw new Error('a draft is finished once');
     this.#ended = true;
-    const result = await this.#process().end(joinStream([...this.#parts, ...rest, 'done\n']));
+    const running = this.#process();
+    const last = await writeInPieces(running, [...this.#parts, ...rest, 'done\n']);
     this.#parts = [];
+    const result = await running.end(last);
     if (succeeded(result)) return { kind: 'ok', output: result.stdout.toString() };
     const stderr = result.stderr.replace(/^fast-import: dumping crash report.*$/m, '');
     const failure = failureOf({ ...result, stderr }, doing);
@@ -78,4 +82,20 @@ export class Draft {
     this.#running ??= startGit(this.#repository, importArgs);
     return this.#running;
   }
+}
+
+/** Returns what is left for the end. */
+async function writeInPieces(running: Running, parts: readonly StreamPart[]): Promise<Buffer> {
+  let piece: StreamPart[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    piece.push(part);
+    bytes += part.length;
+    if (bytes < pieceBytes) continue;
+    running.write(joinStream(piece));
+    piece = [];
+    bytes = 0;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return joinStream(piece);
 }

@@ -99,8 +99,11 @@ export function quotedPath(path: string): string {
   return quoteBytes(path);
 }
 
+const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
 /** The quoting of git: a C string, other bytes in octal. */
 function quoteBytes(text: string): string {
+  if (plain.test(text)) return `"${text}"`;
   let quoted = '"';
   for (const byte of Buffer.from(text)) {
     if (byte === 0x22 || byte === 0x5c) quoted += `\\${String.fromCharCode(byte)}`;
