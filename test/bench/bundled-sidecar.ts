@@ -6,6 +6,7 @@ import { freePort } from '../cluster/port.ts';
 import { type Program, ready, startProgram } from '../cluster/program.ts';
 import { until } from '../cluster/wait.ts';
 import type { World } from '../e2e/sidecar.ts';
+import { samplingMs } from './idle-delay.ts';
 
 /** Another build may be named, to compare two. */
 const bundle = process.env.BENCH_BUNDLE ?? join(import.meta.dirname, '../../dist/gitops-reverser.mjs');
@@ -16,6 +17,8 @@ export interface BundledSidecar {
   readonly startedAt: number;
   /** Every sample of a metric whose name and labels begin like this. */
   metric(prefix: string): Promise<number[]>;
+  /** The p99 of its event loop's delay in ms since it was last asked. Asking takes the process's own time. */
+  loopDelay(): Promise<number>;
   /** MB of resident memory: the median of several looks. */
   residentMegabytes(): Promise<number[]>;
   stop(): Promise<void>;
@@ -59,13 +62,19 @@ export async function startBundled(world: World, options: SidecarOptions = {}): 
   if (options.waitReady !== false) {
     await ready(program, async () => (await answered(`http://127.0.0.1:${healthPort}/readyz`)) !== undefined);
   }
+  async function metric(prefix: string): Promise<number[]> {
+    const text = (await answered(`http://127.0.0.1:${metricsPort}/metrics`)) ?? '';
+    const lines = text.split('\n').filter((line) => line.startsWith(prefix));
+    return lines.map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)));
+  }
+
   return {
     program,
     startedAt,
-    async metric(prefix) {
-      const text = (await answered(`http://127.0.0.1:${metricsPort}/metrics`)) ?? '';
-      const lines = text.split('\n').filter((line) => line.startsWith(prefix));
-      return lines.map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)));
+    metric,
+    async loopDelay() {
+      const [p99 = 0] = await metric('nodejs_eventloop_lag_p99_seconds');
+      return p99 * 1_000 - samplingMs;
     },
     async residentMegabytes() {
       const seen: number[] = [];

@@ -3,6 +3,12 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
+/**
+ * How far apart the samples are, prom-client's default. Node records the time from one sample to the next, so this much of
+ * every record is no delay.
+ */
+export const samplingMs = 10;
+
 export interface IdleDelay {
   /** Milliseconds, since it was last asked. */
   p99(): Promise<number>;

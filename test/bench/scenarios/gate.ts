@@ -161,10 +161,9 @@ async function whileResyncing(bench: Bench, gate: Gate): Promise<Figure[]> {
   return figures(`gate, ${many} objects resync`, all.lists, all.answers, all.ours, all.idle);
 }
 
-/** The p99 since the last look, of the process and of one that only waits beside it. Looking takes the process's own time. */
+/** The p99 since the last look, of the process and of one that only waits beside it. */
 async function delays({ sidecar, idle }: Gate): Promise<{ ours: number; idle: number }> {
-  const [delay = 0] = await sidecar.metric('nodejs_eventloop_lag_p99_seconds');
-  return { ours: delay * 1_000, idle: await idle.p99() };
+  return { ours: await sidecar.loopDelay(), idle: await idle.p99() };
 }
 
 function figures(

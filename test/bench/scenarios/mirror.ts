@@ -1,9 +1,9 @@
 /** From a rule to the first push of everything it watches, and then edits of one object and of many at once. */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { git } from '../../cluster/git.ts';
 import { many } from '../api-client.ts';
 import { type BundledSidecar, quiet, startBundled } from '../bundled-sidecar.ts';
 import { type Commit, floorGit } from '../floor-git.ts';
+import { startIdle } from '../idle-delay.ts';
 import { absoluteFigure, type Figure, inTurns, type Rounds, ratioFigure } from '../measure.ts';
 import {
   type BenchTarget,
@@ -62,23 +62,19 @@ async function snapshots(
   let files: Commit['files'] = [];
   const delays: number[] = [];
   const idleDelays: number[] = [];
-  // This process only waits meanwhile: its own delay is what the machine does to anybody.
-  const idle = monitorEventLoopDelay({ resolution: 10 });
+  // What the machine does to anybody.
+  const idle = startIdle();
   const times = await inTurns(snapshotRounds, {
     async ours(round) {
       if (target !== undefined) await removeTarget(api, target);
       target = await createTarget(world, api, namespace, bench.fresh('snapshot'));
       await quiet(sidecar, calmMs);
-      // Reading the metrics also starts a new measurement of the delay.
-      await sidecar.metric('nodejs_eventloop_lag_p99_seconds');
-      idle.reset();
-      idle.enable();
+      await Promise.all([sidecar.loopDelay(), idle.p99()]);
       const took = await snapshot(bench, target, objects);
-      idle.disable();
-      const [delay = 0] = await sidecar.metric('nodejs_eventloop_lag_p99_seconds');
+      const [ours, others] = await Promise.all([sidecar.loopDelay(), idle.p99()]);
       if (round >= snapshotRounds.warmUps) {
-        delays.push(delay * 1_000);
-        idleDelays.push(idle.percentile(99) / 1e6);
+        delays.push(ours);
+        idleDelays.push(others);
       }
       await mirrored(api, target);
       await quiet(sidecar, calmMs);
@@ -96,6 +92,7 @@ async function snapshots(
       return took;
     },
   });
+  idle.stop();
   if (target === undefined) throw new Error('no snapshot was measured');
   const scenario = `snapshot-${objects}`;
   return {
