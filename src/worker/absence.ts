@@ -6,7 +6,7 @@
 import { parseObjectKey } from '../core/identity.ts';
 import type { Snapshot } from '../kube/collection.ts';
 import { compareResourceVersions } from '../kube/resource.ts';
-import { keysBegin } from './catch-up.ts';
+import { atOnce, every, keysBegin, othersFirst } from './catch-up.ts';
 import type { FeedContext } from './collection-feed.ts';
 import type { CollectionRecord, HandledRecord } from './handled.ts';
 
@@ -77,10 +77,10 @@ export class Absence {
 
   /** Objects dealt with before that a complete snapshot does not hold. */
   async find(snapshot: Snapshot): Promise<Absent> {
-    const missing = this.#missing(snapshot);
+    const missing = await this.#missing(snapshot);
     const asked = missing.length === 0 ? undefined : await this.#context.readClusterUid();
     const cluster = asked ?? this.#context.clusterUid();
-    const voided = this.#voided(snapshot, cluster);
+    const voided = await this.#voided(snapshot, cluster);
     const nothing = { cluster, gone: [], certain: false };
     if (voided !== undefined) {
       await this.#forget(missing);
@@ -102,9 +102,11 @@ export class Absence {
     return { cluster, gone, certain: true };
   }
 
-  #missing(snapshot: Snapshot): Handled[] {
+  async #missing(snapshot: Snapshot): Promise<Handled[]> {
     const missing: Handled[] = [];
+    const pause = every(atOnce);
     for (const [key] of this.#versionsHere()) {
+      if (pause()) await othersFirst();
       if (snapshot.keys.has(nameIn(parseObjectKey(key)))) continue;
       const record = this.#context.handled.get(key);
       if (record !== undefined) missing.push([key, record]);
@@ -131,21 +133,28 @@ export class Absence {
   }
 
   /** Why the records of this collection say nothing about what is gone now; undefined when they do. */
-  #voided(snapshot: Snapshot, cluster: string): string | undefined {
+  async #voided(snapshot: Snapshot, cluster: string): Promise<string | undefined> {
     const { before } = this;
     if (before === undefined) return undefined;
     if (before.cluster !== cluster) return this.#anotherCluster();
-    const isOlderThan = (version: string) => isOlder(snapshot.resourceVersion, version);
-    if (
-      isOlderThan(before.resourceVersion) ||
-      this.#versionsHere().some(([, version]) => isOlderThan(version))
-    ) {
+    if (await this.#isOlder(snapshot.resourceVersion, before.resourceVersion)) {
       return `${this.#what()}: the cluster is older than what was mirrored (restored from a backup?); nothing is deleted from Git`;
     }
     if (before.scope !== this.#scope()) {
       return `${this.#what()}: the rule now watches something else; what it no longer watches stays in Git`;
     }
     return undefined;
+  }
+
+  /** Whether a snapshot is older than anything that was known of its collection. */
+  async #isOlder(version: string, before: string): Promise<boolean> {
+    if (isOlder(version, before)) return true;
+    const pause = every(atOnce);
+    for (const [, known] of this.#versionsHere()) {
+      if (pause()) await othersFirst();
+      if (isOlder(version, known)) return true;
+    }
+    return false;
   }
 
   #anotherCluster(): string {

@@ -23,7 +23,7 @@ export interface Differences {
 type Place = Pick<ObjectId, 'group' | 'kind' | 'namespace'>;
 
 /** As many are compared before everything else has a turn. */
-const atOnce = 2_000;
+export const atOnce = 2_000;
 
 /** @param namespace '' for all of them */
 export async function differences(
@@ -65,7 +65,7 @@ export function keysBegin({ group, kind, namespace }: Place): string {
   return `${group}/${kind}/${namespace === '' ? '' : `${namespace}/`}`;
 }
 
-function every(count: number): () => boolean {
+export function every(count: number): () => boolean {
   let done = 0;
   return () => {
     done += 1;
@@ -73,6 +73,6 @@ function every(count: number): () => boolean {
   };
 }
 
-function othersFirst(): Promise<void> {
+export function othersFirst(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

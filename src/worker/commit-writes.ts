@@ -48,6 +48,8 @@ export interface CommitContext {
   later(ms: number, work: () => Promise<void>): void;
 }
 
+/** More objects than this are no short step. */
+const atOnce = 500;
 /** A write that planning broke on is planned again after this. */
 const lookAgainMs = 60_000;
 
@@ -78,6 +80,9 @@ export class CommitWrites {
   }
 
   async run(base: string | null, writes: readonly Write[]): Promise<CommitResult> {
+    const objects = writes.reduce((sum, { changes }) => sum + changes.length, 0);
+    // What was confirmed just now took its time as well.
+    if (objects > atOnce) await new Promise((resolve) => setImmediate(resolve));
     const parent = base ?? this.#context.newBranchParent();
     const tree = await this.#treeToChange(parent);
     // From here on the tree runs ahead of any commit; only a whole run makes it valid again.

@@ -21,6 +21,7 @@ import { decideUpsert } from './upsert.ts';
 import { asNewFile, unlistable, withKustomization, withoutNew } from './use-kustomize.ts';
 
 const openedAtOnce = 4;
+const readAhead = 64;
 /** Documents remembered when the caller brings no cache; enough for one plan of a large folder. */
 const ownCacheLimit = 1_000_000;
 
@@ -137,10 +138,22 @@ function inGroups({ index }: Context, objects: Batch['objects']): Batch['objects
   return groups;
 }
 
+/** The files with the documents of these objects; a sealed document is read when it is opened. */
+function pathsOf({ index }: Context, objects: Batch['objects']): string[] {
+  const paths = objects.flatMap(({ object }) => {
+    const lookup = findDocument(index, object, object.namespace !== '');
+    return lookup.kind === 'none' || lookup.document.encrypted ? [] : [lookup.document.path];
+  });
+  return [...new Set(paths)];
+}
+
 async function decideAll(context: Context, batch: Batch): Promise<Decision[]> {
   const decisions: Decision[] = [];
   const decided = new Set<string>();
-  for (const group of inGroups(context, batch.objects)) {
+  const groups = inGroups(context, batch.objects);
+  for (const [at, group] of groups.entries()) {
+    if (at % readAhead === 0)
+      await context.reader.ahead(pathsOf(context, groups.slice(at, at + readAhead).flat()));
     const pause = context.options.pause?.();
     if (pause !== undefined) await pause;
     const some = await Promise.all(

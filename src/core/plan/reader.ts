@@ -5,6 +5,8 @@ import { isObject, type JsonObject } from '../json.ts';
 import { decodeFile, type ReadDocument, readDocuments } from '../yaml/index.ts';
 
 export interface Reader {
+  /** Reads files that will be asked for, all at once: one after the other each waits for an answer of its own. */
+  ahead(paths: readonly string[]): Promise<void>;
   /** The text of a file that the index could read. */
   text(path: string): Promise<string>;
   documents(path: string): Promise<readonly ReadDocument[]>;
@@ -36,6 +38,8 @@ export function createReader(tree: Tree, index: FolderIndex): Reader {
   }
 
   return {
+    // What cannot be read is told to whoever needs it.
+    ahead: async (paths) => void (await Promise.allSettled(paths.map(text))),
     text,
     documents,
     async value(document) {
