@@ -30,7 +30,9 @@ export type DocumentOutcome =
 /** Counts the documents of a final write by what became of them. */
 export function countWrite(counts: BranchCounts, write: Write, { plan }: PlannedOutcome): void {
   const deleted = write.changes.filter(({ live }) => live === undefined).length;
-  const of = (outcome: string) => plan.outcomes.filter((one) => one.outcome === outcome).length;
+  const counted = new Map<string, number>();
+  for (const { outcome } of plan.outcomes) counted.set(outcome, (counted.get(outcome) ?? 0) + 1);
+  const of = (outcome: string) => counted.get(outcome) ?? 0;
   const gone = Math.min(deleted, of('written'));
   counts.documents(write, write.sweep === undefined ? 'deleted_live' : 'deleted_sweep', gone);
   counts.documents(write, 'written', of('written') - gone);

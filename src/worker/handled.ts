@@ -180,11 +180,11 @@ export class HandledStates {
   ): Promise<void> {
     for (const { key, record, body } of updates) {
       const { shard, bodyPath } = placeOf(key);
-      const before = this.#records.get(key, shard);
+      const before = this.#records.digest(key, shard);
       this.#unprinted.add(shard);
       if (record === undefined) this.#records.delete(key, shard);
       else this.#records.set(record, shard);
-      if (before !== undefined && before.digest !== record?.digest) this.#unwritten.set(bodyPath, null);
+      if (before !== undefined && before !== record?.digest) this.#unwritten.set(bodyPath, null);
       if (body !== undefined) this.#unwritten.set(bodyPath, body);
     }
     if (Object.keys(collections).length > 0) {

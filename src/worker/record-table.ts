@@ -16,10 +16,21 @@ export class RecordTable {
   }
 
   get(key: string, shard: string): HandledRecord | undefined {
+    const packed = this.#find(key, shard);
+    return packed === undefined ? undefined : unpackRecord(packed);
+  }
+
+  /** Only its digest; undefined when there is no record. */
+  digest(key: string, shard: string): string | undefined {
+    const packed = this.#find(key, shard);
+    return packed === undefined ? undefined : digestOf(packed, key.length + 2);
+  }
+
+  #find(key: string, shard: string): string | undefined {
     const records = this.#shards.get(shard) ?? [];
     const start = startOf(key);
     const packed = records[placeOf(records, start)];
-    return packed?.startsWith(start) ? unpackRecord(packed) : undefined;
+    return packed?.startsWith(start) ? packed : undefined;
   }
 
   set(record: HandledRecord, shard: string): void {
@@ -131,6 +142,13 @@ function versionOf(packed: string): string {
   const start = packed.indexOf(separator) + 2;
   const form = packed[start - 1];
   return packed.slice(form === lines ? packed.lastIndexOf(separator) + 1 : start + bytesIn(form));
+}
+
+/** @param start where the rest begins, behind its form */
+function digestOf(packed: string, start: number): string {
+  if (packed[start - 1] === lines) return packed.slice(start).split(separator)[1] ?? '';
+  const digest = packed.slice(start + uidBytes, start + uidBytes + idBytes);
+  return Buffer.from(digest, 'latin1').toString('hex');
 }
 
 function bytesIn(form: string | undefined): number {

@@ -71,6 +71,7 @@ describe('a table of records', () => {
           }
           assert.equal(table.size, map.size);
           assert.deepEqual(table.get(key, shardOf(key)), map.get(key));
+          assert.equal(table.digest(key, shardOf(key)), map.get(key)?.digest);
         }
         assert.deepEqual(new Map(table.entries()), map);
         assert.equal([...table.entries()].length, map.size);
