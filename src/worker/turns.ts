@@ -10,9 +10,8 @@ export type Work = 'live' | 'long';
 /** Asked between two steps: what is returned has to be awaited before the work goes on; undefined while the slice lasts. */
 export type Turn = (work?: Work) => Promise<void> | undefined;
 
-const sliceMs = 8;
-/** While answers are made, the long work has together one slice like this every so often: it is never starved. */
-const shortSliceMs = 4;
+const sliceMs = 4;
+/** While answers are made, the long work has together one slice every so often: it is never starved. */
 const everyMs = 20;
 
 interface Waiting {
@@ -54,8 +53,7 @@ export class RightOfWay {
   turns(): Turn {
     let startedAt = this.#clock.now();
     return (work = 'long') => {
-      const slice = this.#answers > 0 && work === 'long' ? shortSliceMs : sliceMs;
-      if (this.#clock.now() - startedAt < slice) return undefined;
+      if (this.#clock.now() - startedAt < sliceMs) return undefined;
       return new Promise((resolve) => {
         const resume = () => {
           startedAt = this.#clock.now();

@@ -29,7 +29,7 @@ describe('the right of way', () => {
 
   it('lets work go on while its slice lasts, and everything else go first when it is over', async () => {
     const pause = way.turns();
-    clock.advance(7);
+    clock.advance(3);
     assert.equal(pause(), undefined);
     clock.advance(1);
     const order: string[] = [];
@@ -42,7 +42,7 @@ describe('the right of way', () => {
 
   it('gives one slice to all long work between two looks at the outside world, in the order it came', async () => {
     const pauses = [way.turns(), way.turns(), way.turns()];
-    clock.advance(8);
+    clock.advance(4);
     const order: number[] = [];
     const at: number[] = [];
     let turn = 0;
@@ -66,7 +66,7 @@ describe('the right of way', () => {
     let went = false;
     clock.advance(4);
     const next = pause();
-    assert.ok(next !== undefined, 'slices are short while an answer is made');
+    assert.ok(next !== undefined, 'the slice is over');
     void next.then(() => {
       went = true;
     });
@@ -76,8 +76,8 @@ describe('the right of way', () => {
     await turns();
     assert.equal(went, true);
     assert.deepEqual(clock.waiting(), [], 'no timer is left');
-    clock.advance(7);
-    assert.equal(pause(), undefined, 'slices are long again');
+    clock.advance(3);
+    assert.equal(pause(), undefined, 'a new slice has begun');
   });
 
   it('holds it back as long as any of several answers is made', async () => {
@@ -129,7 +129,7 @@ describe('the right of way', () => {
     answer();
     clock.advance(100);
     await long('long');
-    clock.advance(7);
+    clock.advance(4);
     assert.equal(live('live')?.constructor, Promise, 'its own slice is long over');
     const order: string[] = [];
     void long('long')?.then(() => order.push('long'));
@@ -144,7 +144,7 @@ describe('the right of way', () => {
       /broke/,
     );
     const pause = way.turns();
-    clock.advance(7);
+    clock.advance(3);
     assert.equal(pause(), undefined);
   });
 });
