@@ -86,17 +86,23 @@ describe('round trips to the Git host', function () {
       await flush(world, name);
     }));
 
-  it('a hundred edits while a push is on its way: they share the next one', () =>
+  it('a hundred edits, the first of them pushed before the others came: they share the next push', () =>
     costs('burst of 100 edits', async () => {
       const routed = () => metric(sidecar, 'watch_events_total', 'outcome="routed"');
       const before = await routed();
+      let held = false;
       world.git.setBefore(async ({ method, service }) => {
         if (method !== 'POST' || service !== 'git-receive-pack') return;
         world.git.setBefore(undefined);
+        held = true;
         await until('all edits came in', async () => (await routed()) >= before + 100, patience);
       });
-      const many = Array.from({ length: 100 }, (_one, index) => configMap(`many-${index}`, { k: 'v' }));
-      await world.apply(many.join('---\n'), ['-n', name]);
+      const [first = '', ...others] = Array.from({ length: 100 }, (_one, index) =>
+        configMap(`many-${index}`, { k: 'v' }),
+      );
+      await world.apply(first, ['-n', name]);
+      await until('its push is on the way', async () => held, patience);
+      await world.apply(others.join('---\n'), ['-n', name]);
       await flush(world, name);
     }));
 
