@@ -63,7 +63,6 @@ export interface Running {
   write(chunk: Uint8Array): void;
   /** Ends the input. The deadline counts from here. Rejects only when the program could not be started. */
   end(chunk: string | Uint8Array): Promise<RunResult>;
-  kill(): void;
 }
 
 export function run(request: RunRequest & { readonly input?: string | Uint8Array }, children: Children) {
@@ -134,7 +133,6 @@ export function start(request: RunRequest, children: Children): Running {
       child.stdin.end(chunk);
       return result;
     },
-    kill: () => killGroup(child, 'SIGKILL'),
   };
 }
 
