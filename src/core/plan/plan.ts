@@ -118,14 +118,19 @@ function sortOut(changes: readonly Change[]): Batch {
   };
 }
 
+type Decidable = Batch['objects'][number] & {
+  /** Of its document that is read as it stands; a sealed one is read when it is opened. */
+  readonly path?: string;
+};
+
 /** Every sealed document is opened by a program of its own, so a few of them are decided at once. */
-function inGroups({ index }: Context, objects: Batch['objects']): Batch['objects'][number][][] {
-  const groups: Batch['objects'][number][][] = [];
-  let open: Batch['objects'][number][] | undefined;
+function inGroups({ index }: Context, objects: Batch['objects']): Decidable[][] {
+  const groups: Decidable[][] = [];
+  let open: Decidable[] | undefined;
   for (const one of objects) {
     const lookup = findDocument(index, one.object, one.object.namespace !== '');
     if (lookup.kind === 'none' || !lookup.document.encrypted) {
-      groups.push([one]);
+      groups.push([lookup.kind === 'none' ? one : { ...one, path: lookup.document.path }]);
       open = undefined;
       continue;
     }
@@ -138,13 +143,8 @@ function inGroups({ index }: Context, objects: Batch['objects']): Batch['objects
   return groups;
 }
 
-/** The files with the documents of these objects; a sealed document is read when it is opened. */
-function pathsOf({ index }: Context, objects: Batch['objects']): string[] {
-  const paths = objects.flatMap(({ object }) => {
-    const lookup = findDocument(index, object, object.namespace !== '');
-    return lookup.kind === 'none' || lookup.document.encrypted ? [] : [lookup.document.path];
-  });
-  return [...new Set(paths)];
+function pathsOf(groups: readonly (readonly Decidable[])[]): string[] {
+  return [...new Set(groups.flat().flatMap(({ path }) => path ?? []))];
 }
 
 async function decideAll(context: Context, batch: Batch): Promise<Decision[]> {
@@ -152,8 +152,7 @@ async function decideAll(context: Context, batch: Batch): Promise<Decision[]> {
   const decided = new Set<string>();
   const groups = inGroups(context, batch.objects);
   for (const [at, group] of groups.entries()) {
-    if (at % readAhead === 0)
-      await context.reader.ahead(pathsOf(context, groups.slice(at, at + readAhead).flat()));
+    if (at % readAhead === 0) await context.reader.ahead(pathsOf(groups.slice(at, at + readAhead)));
     const pause = context.options.pause?.();
     if (pause !== undefined) await pause;
     const some = await Promise.all(

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseFile, type Tree } from '../../../src/core/folder/index.ts';
+import { createIndexCache, parseFile, type Tree } from '../../../src/core/folder/index.ts';
 import { objectKey } from '../../../src/core/identity.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
-import { builtinResource, type Change, type Plan, plan } from '../../../src/core/plan/index.ts';
+import {
+  builtinResource,
+  type Change,
+  type Plan,
+  type PlanOptions,
+  plan,
+} from '../../../src/core/plan/index.ts';
 import { readDocuments } from '../../../src/core/yaml/index.ts';
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
@@ -142,6 +148,46 @@ function levels(files: ReadonlyMap<string, string>): Record<string, unknown> {
 }
 
 describe('a batch of edits, deletes and new objects', () => {
+  it('reads the files of its objects together, each once, and waits for none of the others', async () => {
+    const documents = names.map((name) => ({ name, level: 'low', comment: '' }));
+    const files = new Map(documents.map((one) => [`app/${one.name}.yaml`, textOf(one)]));
+    const tree = treeOf(files);
+    const options: PlanOptions = {
+      ...{ folder: 'app', placement: {}, prune: 'OnEvent', isSensitive: () => false, bootstrap: false },
+      ...{
+        managers: { appliers: [], ignore: [] },
+        resourceOf: builtinResource,
+        cache: createIndexCache(100),
+      },
+    };
+    const changes = names.slice(1).map((name): Change => {
+      return {
+        kind: 'upsert',
+        live: objectOf(name, 'high'),
+        applierKnown: true,
+        handled: objectOf(name, 'low'),
+      };
+    });
+    await plan(tree, [], options);
+    const asked: string[] = [];
+    let [open, most] = [0, 0];
+    const read = async (path: string) => {
+      asked.push(path);
+      open += 1;
+      most = Math.max(most, open);
+      await new Promise(setImmediate);
+      open -= 1;
+      return tree.read(path);
+    };
+    const result = await plan({ entries: tree.entries, read }, changes, options);
+    assert.equal(result.edits.length, changes.length);
+    assert.deepEqual(
+      asked.sort(),
+      names.slice(1).map((name) => `app/${name}.yaml`),
+    );
+    assert.equal(most, changes.length);
+  });
+
   it('leaves Git saying exactly what is live, keeps every other byte, and then has nothing more to do', async () => {
     await fc.assert(
       fc.asyncProperty(situation, async (given) => {
