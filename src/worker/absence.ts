@@ -6,9 +6,10 @@
 import { parseObjectKey } from '../core/identity.ts';
 import type { Snapshot } from '../kube/collection.ts';
 import { compareResourceVersions } from '../kube/resource.ts';
-import { atOnce, every, keysBegin, othersFirst } from './catch-up.ts';
+import { atOnce, keysBegin } from './catch-up.ts';
 import type { FeedContext } from './collection-feed.ts';
 import type { CollectionRecord, HandledRecord } from './handled.ts';
+import { every, othersFirst } from './turns.ts';
 
 type Handled = readonly [string, HandledRecord];
 

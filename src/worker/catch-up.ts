@@ -5,6 +5,7 @@
 import { type ObjectId, objectKey } from '../core/identity.ts';
 import type { ObjectVersion } from '../kube/metadata-list.ts';
 import type { HandledStates } from './handled.ts';
+import { every, othersFirst } from './turns.ts';
 import type { UnderWay } from './under-way.ts';
 
 export interface KnownVersions {
@@ -63,16 +64,4 @@ export async function differences(
 /** How the keys of all objects of a collection begin, and no other. */
 export function keysBegin({ group, kind, namespace }: Place): string {
   return `${group}/${kind}/${namespace === '' ? '' : `${namespace}/`}`;
-}
-
-export function every(count: number): () => boolean {
-  let done = 0;
-  return () => {
-    done += 1;
-    return done % count === 0;
-  };
-}
-
-export function othersFirst(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -20,7 +20,7 @@ import type { JournalEntry } from './journal.ts';
 import { OverlayTree } from './overlay-tree.ts';
 import { coreFailureReason } from './remote-branch.ts';
 import type { TargetRun } from './target-run.ts';
-import type { Turn } from './turns.ts';
+import { othersFirst, type Turn } from './turns.ts';
 
 /** What planning a write came to; kept until it is confirmed or planned again. */
 export interface PlannedOutcome {
@@ -82,7 +82,7 @@ export class CommitWrites {
   async run(base: string | null, writes: readonly Write[]): Promise<CommitResult> {
     const objects = writes.reduce((sum, { changes }) => sum + changes.length, 0);
     // What was confirmed just now took its time as well.
-    if (objects > atOnce) await new Promise((resolve) => setImmediate(resolve));
+    if (objects > atOnce) await othersFirst();
     const parent = base ?? this.#context.newBranchParent();
     const tree = await this.#treeToChange(parent);
     // From here on the tree runs ahead of any commit; only a whole run makes it valid again.

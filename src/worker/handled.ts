@@ -11,6 +11,7 @@ import { canonicalJson, isObject, type Json, type JsonObject, parseJson } from '
 import { type Mask, masked } from '../core/sealed/index.ts';
 import type { Journal } from './journal.ts';
 import { RecordTable } from './record-table.ts';
+import { othersFirst } from './turns.ts';
 
 export interface HandledRecord {
   readonly id: ObjectId;
@@ -231,7 +232,7 @@ export class HandledStates {
       count += this.#print(shard, printed);
       if (count < printedAtOnce) continue;
       count = 0;
-      await new Promise((resolve) => setImmediate(resolve));
+      await othersFirst();
     }
   }
 

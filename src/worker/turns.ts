@@ -95,3 +95,17 @@ export class RightOfWay {
     });
   }
 }
+
+/** For steps of which many are long: true after every so many. */
+export function every(count: number): () => boolean {
+  let done = 0;
+  return () => {
+    done += 1;
+    return done % count === 0;
+  };
+}
+
+/** Everything else that waits for the thread has its turn. */
+export function othersFirst(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

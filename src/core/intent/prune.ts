@@ -72,8 +72,7 @@ export function prune(pruning: Pruning, edited: JsonObject): JsonObject {
   };
 
   const visitMap = (pair: Pair, value: JsonObject, liveValue: JsonObject): void => {
-    const isWhole = pair.path.length === 0;
-    if (isWhole || !schema.isUnexplained(pair.livePath, value)) visitMembers(pair, value, liveValue);
+    if (!schema.isUnexplained(pair.livePath, value)) visitMembers(pair, value, liveValue);
     if (isBare(pair, liveValue)) current = removeAt(current, pair.path);
   };
 
