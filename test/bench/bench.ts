@@ -1,6 +1,6 @@
 /**
  * Measures the sidecar beside the least work anybody could do for the same result. Run: make bench, or
- * `node test/bench/bench.ts [--output json] [--runs N] [SCENARIO…]`. Loopback only; everything it starts ends with it.
+ * `npx node test/bench/bench.ts [--output json] [--runs N] [SCENARIO…]`. Loopback only; everything it starts ends with it.
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -48,7 +48,7 @@ if (
   !['table', 'json'].includes(values.output) ||
   !(runs >= 1 && runs <= 100)
 ) {
-  console.error('usage: node test/bench/bench.ts [--output table|json] [--runs 1..100] [SCENARIO…]');
+  console.error('usage: npx node test/bench/bench.ts [--output table|json] [--runs 1..100] [SCENARIO…]');
   console.error(`scenarios: ${all.join(' ')}`);
   process.exit(2);
 }

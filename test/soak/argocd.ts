@@ -1,7 +1,7 @@
 /**
  * Edits around syncs of the real Argo CD. One try: a sync is started by hand, of a commit whose manifests are cached or of a
  * foreign push, and an object is edited between two seconds before its start and its end. With us the edit must be in Git
- * and live after one further sync, and the foreign change too. `node test/soak/argocd.ts [TRIES] [SEED]` runs both sides and
+ * and live after one further sync, and the foreign change too. `npx node test/soak/argocd.ts [TRIES] [SEED]` runs both sides and
  * prints what came out; `make soak` does.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

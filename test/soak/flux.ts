@@ -1,7 +1,7 @@
 /**
  * Edits around applies of the real Flux. One try: an apply starts (a drift correction, or a foreign push), and an object is
  * edited between two seconds before its start and shortly after its end. With us the edit must be in Git and live after one
- * further apply, and the foreign change too. `node test/soak/flux.ts [TRIES] [SEED]` runs both sides and prints what came
+ * further apply, and the foreign change too. `npx node test/soak/flux.ts [TRIES] [SEED]` runs both sides and prints what came
  * out; `make soak` does.
  */
 import { isObject, type JsonObject, valueAt } from '../../src/core/json.ts';
