@@ -62,8 +62,11 @@ export interface FeedContext {
   first<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Whose write this is, as far as an apply window that is open tells. */
   judge(key: string, object: JsonObject): WriteVerdict;
+  /** A version that a snapshot brought, or that came while the target was suspended. */
+  found(key: string, object: JsonObject): void;
   /** A version that changed nothing of what is mirrored. */
   unchanged(key: string, object: JsonObject): void;
+  deleted(key: string): void;
   /** Whether a disappearance is the prune of an apply that goes on. */
   isPrune(id: ObjectId, object: JsonObject): Promise<boolean>;
   /** Whether this write may only be taken from the stream, in order: it may have hidden an edit. */
@@ -120,9 +123,11 @@ export class CollectionFeed implements StreamHandler {
       this.#tellWaiting();
       return this.#context.counted('unchanged');
     }
+    const isLive = phase === 'live' && !this.#context.suspended();
+    if (!isLive) this.#context.found(key, object);
     if (this.#context.suspended()) return this.#context.counted('suspended');
     this.#context.counted('routed');
-    const echo = phase === 'live' && this.#context.judge(key, object) !== 'edit';
+    const echo = isLive && this.#context.judge(key, object) !== 'edit';
     const change: ObjectChange = {
       key,
       id,
@@ -325,6 +330,7 @@ export class CollectionFeed implements StreamHandler {
       echo,
       bytes: smallChangeBytes,
     };
+    this.#context.deleted(change.key);
     this.#context.underWay.begin(change);
     await this.#route(change, deletion === 'absent' ? 'snapshot' : 'live', undefined);
   }

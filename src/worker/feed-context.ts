@@ -1,11 +1,13 @@
 /** Joins a collection's stream with its target, its branch and the API server it reads from. */
 import {
+  forgetObject,
   isIdle,
   judge,
-  newestWriters,
   noteDelete,
+  noteFound,
   noteUnchanged,
   revisionsApplied,
+  writersOf,
 } from '../core/apply/index.ts';
 import { type ObjectId, objectKey } from '../core/identity.ts';
 import { knownAppliers } from '../core/intent/managers.ts';
@@ -118,21 +120,21 @@ export function collectionFeed(options: FeedOptions): CollectionFeed {
     listVersions,
     first: (work) => options.rightOfWay.first(work),
     judge(key, object) {
-      if (isIdle(target.book)) return 'edit';
       const verdict = judge(target.book, { key, object, owner: ownerOf(object) }, clock.now());
       if (verdict !== 'edit') counts.applied(target.key, verdict);
       if (verdict === 'collision') target.collisions += 1;
       return verdict;
     },
-    unchanged: (key, object) => noteUnchanged(target.book, key, object),
+    found: (key, object) => noteFound(target.book, { key, object, owner: ownerOf(object) }, clock.now()),
+    unchanged: (key, object) =>
+      noteUnchanged(target.book, { key, object, owner: ownerOf(object) }, clock.now()),
+    deleted: (key) => forgetObject(target.book, key),
     isPrune,
     mustComeInOrder(key, object) {
       const owner = isIdle(target.book) ? undefined : ownerOf(object);
       if (owner === undefined) return false;
       const managers: readonly string[] = knownAppliers[owner.kind];
-      return newestWriters(target.book.noted.get(key)?.print, object).some((writer) =>
-        managers.includes(writer),
-      );
+      return writersOf(target.book, { key, object }, clock.now()).some((writer) => managers.includes(writer));
     },
     after: (ms, run) => clock.after(ms, run),
     confirmGone: gone,

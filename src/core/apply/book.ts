@@ -3,12 +3,13 @@
  *
  * A mark is taken at each flush that an answer rests on. An open answer turns it into a window of the applier that was
  * answered; a superseded one keeps it for its grant. While a mark lives, every edit is noted, so that an apply that writes
- * over it is recognised. Nothing is noted while there are none.
+ * over it is recognised. While there are none, only the time of the applier's last write of each object is kept.
  */
 import { knownAppliers } from '../intent/managers.ts';
 import type { JsonObject } from '../json.ts';
 import type { ApplierOwner } from '../sanitize/index.ts';
-import { newestWriters, printOf, type WriterPrint } from './writers.ts';
+import { ownersOfChange, valuesOf } from './same-second.ts';
+import { lastWriteOf, newestWriters, printOf, type WriterPrint } from './writers.ts';
 
 export interface ApplyWindow {
   /** Whose apply it is. */
@@ -23,10 +24,20 @@ interface Marked {
   readonly until: number;
 }
 
+/** After an edit, a version in which managers gained fields and no value changed: Flux writes one just before it applies. */
+interface TakeOver {
+  readonly managers: readonly string[];
+  /** Milliseconds. */
+  readonly at: number;
+}
+
 interface Noted {
   /** When the newest edit came; undefined: only the applier's writes were seen. */
   readonly edited: number | undefined;
   readonly print: WriterPrint;
+  /** What it said in the newest version, where that was an edit's; undefined when it is too long to be kept. */
+  readonly values: string | undefined;
+  readonly tookOver: TakeOver | undefined;
 }
 
 export interface ApplyBook {
@@ -36,6 +47,13 @@ export interface ApplyBook {
   readonly marks: Map<number, Marked>;
   readonly windows: Map<number, Marked & ApplyWindow>;
   readonly noted: Map<string, Noted>;
+  /**
+   * By object: when its applier last wrote it, as the newest version says. A field that a person takes away leaves no entry
+   * behind, so that the applier's seems the newest: it made the write only if its time is another one.
+   */
+  readonly lastWrites: Map<string, number>;
+  /** Characters of all values kept. */
+  valuesLength: number;
 }
 
 /** One version of an object as its stream brought it. */
@@ -55,9 +73,21 @@ export type WriteVerdict =
 
 /** Objects noted at most; beyond that the oldest are forgotten, and an apply over them counts as an edit. */
 const notedLimit = 20_000;
+/** The apply follows a take-over at once; were it later, its time would show. */
+const takeOverMs = 1_000;
+/** Characters of values kept at most; beyond that a write that managedFields do not show counts as an edit. */
+const valuesLimit = 16 * 1024 * 1024;
 
 export function newBook(): ApplyBook {
-  return { sequence: 0, nextId: 1, marks: new Map(), windows: new Map(), noted: new Map() };
+  return {
+    sequence: 0,
+    nextId: 1,
+    marks: new Map(),
+    windows: new Map(),
+    noted: new Map(),
+    lastWrites: new Map(),
+    valuesLength: 0,
+  };
 }
 
 /** Takes a mark at this very moment. Returns its id. */
@@ -100,31 +130,73 @@ export function isIdle(book: ApplyBook): boolean {
 /** Judges a write and notes it. */
 export function judge(book: ApplyBook, seen: SeenWrite, now: number): WriteVerdict {
   sweep(book, now);
-  if (isIdle(book)) return 'edit';
-  const before = book.noted.get(seen.key);
+  const verdict = isIdle(book) ? 'edit' : judgeNow(book, seen, now);
+  noteLastWrite(book, seen);
+  return verdict;
+}
+
+function judgeNow(book: ApplyBook, seen: SeenWrite, now: number): WriteVerdict {
+  const { key, object } = seen;
   const windows = windowsOf(book, seen.owner);
-  const writers = newestWriters(before?.print, seen.object);
-  const print = printOf(seen.object);
-  if (windows.length === 0 || !areAppliers(writers, seen.owner)) {
-    note(book, seen.key, { edited: ++book.sequence, print });
+  const before = book.noted.get(key);
+  if (windows.length === 0 || !isAppliers(book, seen, now)) {
+    noteEdit(book, key, object);
     return 'edit';
   }
   const mark = Math.min(...windows.map(({ sequence }) => sequence));
   const overEdit = before?.edited !== undefined && before.edited > mark;
-  note(book, seen.key, { edited: undefined, print });
+  note(book, key, { edited: undefined, print: printOf(object), values: undefined, tookOver: undefined });
   return overEdit ? 'collision' : 'echo';
 }
 
+/** Notes what a snapshot brought: who wrote it is not known, so it counts as an edit. */
+export function noteFound(book: ApplyBook, seen: SeenWrite, now: number): void {
+  sweep(book, now);
+  if (!isIdle(book)) noteEdit(book, seen.key, seen.object);
+  noteLastWrite(book, seen);
+}
+
 /** Notes a version that changed nothing of what is mirrored, so that the next one is compared with it. */
-export function noteUnchanged(book: ApplyBook, key: string, object: JsonObject): void {
+export function noteUnchanged(book: ApplyBook, seen: SeenWrite, now: number): void {
+  const { key, object } = seen;
+  noteLastWrite(book, seen);
   const before = book.noted.get(key);
-  if (before !== undefined) book.noted.set(key, { ...before, print: printOf(object) });
+  if (before === undefined) return;
+  const managers = before.edited === undefined ? [] : newestWriters(before.print, object);
+  replace(book, key, {
+    edited: before.edited,
+    print: printOf(object),
+    values: before.values === undefined ? undefined : keepable(book, before, object),
+    tookOver: managers.length === 0 ? before.tookOver : { managers, at: now },
+  });
+}
+
+/** Managers that made the newest write of an object, as far as it and what was noted tell; empty when nothing does. */
+export function writersOf(
+  book: ApplyBook,
+  { key, object }: Pick<SeenWrite, 'key' | 'object'>,
+  now: number,
+): readonly string[] {
+  const before = book.noted.get(key);
+  const shown = newestWriters(before?.print, object);
+  if (shown.length > 0 || before?.values === undefined) return shown;
+  const changed = ownersOfChange(before.values, object);
+  const { tookOver } = before;
+  if (changed.length > 0 || tookOver === undefined) return changed;
+  // Nothing was set, so something was taken away.
+  return now - tookOver.at < takeOverMs ? tookOver.managers : [];
+}
+
+/** The object is gone, whoever took it away. */
+export function forgetObject(book: ApplyBook, key: string): void {
+  book.lastWrites.delete(key);
 }
 
 /** Notes a delete that is not the applier's. */
 export function noteDelete(book: ApplyBook, key: string, now: number): void {
   sweep(book, now);
-  if (!isIdle(book)) note(book, key, { edited: ++book.sequence, print: new Map() });
+  if (!isIdle(book))
+    note(book, key, { edited: ++book.sequence, print: new Map(), values: undefined, tookOver: undefined });
 }
 
 /** Revisions that an apply of this owner may be bringing now; a disappearance that they explain is its prune. */
@@ -150,19 +222,54 @@ function isSame(holder: ApplierOwner, owner: ApplierOwner): boolean {
 }
 
 /** True when the applier alone wrote. A tie with anybody else is not proven. */
-function areAppliers(writers: readonly string[], owner: ApplierOwner | undefined): boolean {
-  if (owner === undefined || writers.length === 0) return false;
+function isAppliers(book: ApplyBook, seen: SeenWrite, now: number): boolean {
+  const { key, object, owner } = seen;
+  if (owner === undefined) return false;
   const managers: readonly string[] = knownAppliers[owner.kind];
-  return writers.every((writer) => managers.includes(writer));
+  const writers = writersOf(book, seen, now);
+  if (writers.length === 0 || !writers.every((writer) => managers.includes(writer))) return false;
+  return book.noted.has(key) || book.lastWrites.get(key) !== lastWriteOf(managers, object);
+}
+
+function noteLastWrite(book: ApplyBook, { key, object, owner }: SeenWrite): void {
+  const time = owner === undefined ? undefined : lastWriteOf(knownAppliers[owner.kind], object);
+  if (time === undefined) book.lastWrites.delete(key);
+  else book.lastWrites.set(key, time);
+}
+
+function noteEdit(book: ApplyBook, key: string, object: JsonObject): void {
+  const values = keepable(book, book.noted.get(key), object);
+  note(book, key, { edited: ++book.sequence, print: printOf(object), values, tookOver: undefined });
 }
 
 function note(book: ApplyBook, key: string, noted: Noted): void {
-  book.noted.delete(key);
-  book.noted.set(key, noted);
+  forget(book, key);
+  replace(book, key, noted);
   const oldest = book.noted.size > notedLimit ? book.noted.keys().next().value : undefined;
-  if (oldest !== undefined) book.noted.delete(oldest);
+  if (oldest !== undefined) forget(book, oldest);
+}
+
+function replace(book: ApplyBook, key: string, noted: Noted): void {
+  book.valuesLength += lengthOf(noted) - lengthOf(book.noted.get(key));
+  book.noted.set(key, noted);
+}
+
+function forget(book: ApplyBook, key: string): void {
+  book.valuesLength -= lengthOf(book.noted.get(key));
+  book.noted.delete(key);
+}
+
+function keepable(book: ApplyBook, before: Noted | undefined, object: JsonObject): string | undefined {
+  const values = valuesOf(object);
+  return book.valuesLength - lengthOf(before) + values.length > valuesLimit ? undefined : values;
+}
+
+function lengthOf(noted: Noted | undefined): number {
+  return noted?.values?.length ?? 0;
 }
 
 function forgetWhenIdle(book: ApplyBook): void {
-  if (isIdle(book)) book.noted.clear();
+  if (!isIdle(book)) return;
+  book.noted.clear();
+  book.valuesLength = 0;
 }

@@ -30,6 +30,14 @@ export function newestWriters(before: WriterPrint | undefined, object: JsonObjec
   return [...new Set(wrote.map(({ manager }) => manager))];
 }
 
+/** When one of the managers last wrote, in seconds since the epoch; undefined when none did. */
+export function lastWriteOf(managers: readonly string[], object: JsonObject): number | undefined {
+  const times = entriesOf(object)
+    .filter(({ manager, time }) => managers.includes(manager) && time !== '')
+    .map(({ time }) => Math.trunc(Date.parse(time) / 1000));
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
 function isNewer(before: WriterPrint, entry: Entry): boolean {
   const old = before.get(entry.key);
   // A loss of fields keeps the time of the entry; a second write within one second may only show as growth.

@@ -4,11 +4,13 @@ import {
   type ApplyBook,
   closeWindow,
   dropMark,
+  forgetObject,
   isIdle,
   judge,
   newBook,
   newestWriters,
   noteDelete,
+  noteFound,
   noteUnchanged,
   openWindow,
   printOf,
@@ -125,6 +127,29 @@ describe('in an apply window', () => {
     assert.equal(see(book, live([applier, 5, ['a']], ['kubectl-edit', 5, ['b']])), 'edit');
   });
 
+  it('a field that a person takes away is an edit, although only the applier’s entry is left', () => {
+    const book = newBook();
+    noteFound(book, { key: 'k', object: live([applier, 1, ['a', 'b']]), owner: flux }, 0);
+    opened(book);
+    assert.equal(see(book, live([applier, 1, ['a']])), 'edit');
+    assert.equal(see(book, live([applier, 2, ['a', 'b']])), 'collision');
+  });
+
+  it('what a snapshot brings counts as an edit, whoever wrote it', () => {
+    const book = newBook();
+    opened(book);
+    noteFound(book, { key: 'k', object: live([applier, 1, ['a']]), owner: flux }, 0);
+    assert.equal(see(book, live([applier, 2, ['a', 'b']])), 'collision');
+  });
+
+  it('an object that was deleted and made again by the applier is its own', () => {
+    const book = newBook();
+    noteFound(book, { key: 'k', object: live([applier, 1, ['a']]), owner: flux }, 0);
+    opened(book);
+    forgetObject(book, 'k');
+    assert.equal(see(book, live([applier, 1, ['a']])), 'echo');
+  });
+
   it('a controller’s bookkeeping between edit and apply hides nothing', () => {
     const book = newBook();
     opened(book);
@@ -134,7 +159,7 @@ describe('in an apply window', () => {
       ['kubectl-edit', 5, ['a']],
       ['cert-manager', 6, ['c']],
     ];
-    noteUnchanged(book, 'k', live(...touched));
+    noteUnchanged(book, { key: 'k', object: live(...touched), owner: flux }, 0);
     assert.equal(see(book, live([applier, 7, ['a', 'b']], ['cert-manager', 6, ['c']])), 'collision');
   });
 

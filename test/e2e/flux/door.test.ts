@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commitTo, log, tip } from '../../cluster/repository.ts';
 import { until } from '../../cluster/wait.ts';
-import { deedsIn } from '../deeds.ts';
+import { applyIsOver, deedsIn } from '../deeds.ts';
 import { configMap, deployment, events, patience } from '../shop.ts';
 import {
   applied,
@@ -100,6 +100,23 @@ describe('beside the real Flux', function () {
     )?.[1];
     assert.equal(counted, '2', 'each write over a newer edit is counted');
     for (const { body } of await log(bareDir, 'main')) assert.doesNotMatch(body, /kustomize-controller/);
+  });
+
+  it('a key that somebody takes away while an apply may still go on is taken out of Git, and stays away', async () => {
+    const window = { commit: { window: { idleTimeout: '1s', maxDuration: '5s' } } };
+    const bareDir = await applyFolder(world, { name: 'taken', files, spec: window });
+    await applyIsOver(world, 'taken');
+    await handled(world, 'taken', await request(world, 'kustomization', 'taken'));
+    // The apply has written nothing, and who only takes away leaves no entry: the newest stays the applier's.
+    await world.kubectl('patch', 'configmap', 'rates', '-n', 'taken', '-p', '{"data":{"usd":null}}');
+    await until(
+      'the key is gone from Git',
+      async () => !/usd/.test(await inGit(bareDir, 'rates.yaml')),
+      patience,
+    );
+    await handled(world, 'taken', await request(world, 'kustomization', 'taken'));
+    await applied(world, 'taken', await tip(bareDir, 'main'));
+    assert.equal(await live('taken', 'configmap/rates', '.data'), '{"eur":"1"}');
   });
 
   it('a push that is refused closes the door, and flux get ks says why; it opens by itself', async () => {
