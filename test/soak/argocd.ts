@@ -55,7 +55,7 @@ async function stateOf(client: KubeClient, name: string): Promise<State> {
 
 /** Asks for a sync of the branch, as a click in the UI does, once nothing else runs. */
 async function start(client: KubeClient, name: string): Promise<void> {
-  const operation = { initiatedBy: { username: 'soak' }, sync: { syncStrategy: { hook: {} } } };
+  const operation = { initiatedBy: { username: 'soak' }, sync: { prune: true, syncStrategy: { hook: {} } } };
   await until(
     `a sync of ${name} may start`,
     async () => {

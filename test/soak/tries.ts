@@ -4,11 +4,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { controlCluster } from '../../src/cli/control-cluster.ts';
-import { isObject, type JsonObject, valueAt } from '../../src/core/json.ts';
+import { isObject, valueAt } from '../../src/core/json.ts';
 import type { KubeClient } from '../../src/kube/client.ts';
 import { systemClock } from '../../src/kube/clock.ts';
 import { commitTo, readFile } from '../cluster/repository.ts';
-import { configMap, deployment } from '../e2e/shop.ts';
+import { deployment } from '../e2e/shop.ts';
+import { deployments, type EditedFolder, editedFolder, filesOf, someEdit } from './edits.ts';
 
 /** `guarded`: with us. `none`: the same applier without a door, and nobody who mirrors. */
 export type DoorKind = 'guarded' | 'none';
@@ -46,8 +47,6 @@ export interface SoakApplier {
   settled(client: KubeClient, name: string, bareDir: string | undefined): Promise<void>;
 }
 
-const deployments = { group: 'apps', version: 'v1', resource: 'deployments' };
-const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
 /** An edit is made this long before the start of an apply at the earliest. */
 const beforeMs = 2_000;
 
@@ -65,15 +64,11 @@ export async function soakWith(
   let next = 0;
   async function work(index: number): Promise<void> {
     const name = `${door === 'guarded' ? 'soak' : 'bare'}-${index}`;
-    const files = {
-      'apps/shop/web.yaml': deployment('web'),
-      'apps/shop/queue.yaml': deployment('queue'),
-      'apps/shop/rates.yaml': configMap('rates', { eur: '1', usd: '1' }),
-    };
-    const bareDir = await applier.prepare(name, files, door);
+    const folder = editedFolder(name);
+    const bareDir = await applier.prepare(name, filesOf(folder), door);
     for (let number = next++; number < tries; number = next++) {
       const random = generator(seed * 100_003 + number);
-      const result = await oneTry({ applier, client, name, bareDir, number, random, door });
+      const result = await oneTry({ applier, client, folder, bareDir, number, random, door });
       if (result.problem !== undefined) lost.push(result.problem);
       if (result.during) during += 1;
       log(`${door} ${number + 1}/${tries}${result.problem === undefined ? '' : ` LOST: ${result.problem}`}`);
@@ -111,7 +106,7 @@ export async function runSoak(
 interface Try {
   readonly applier: SoakApplier;
   readonly client: KubeClient;
-  readonly name: string;
+  readonly folder: EditedFolder;
   readonly bareDir: string;
   readonly number: number;
   readonly random: () => number;
@@ -123,10 +118,11 @@ interface TryResult {
   readonly during: boolean;
 }
 
-async function oneTry({ applier, client, name, bareDir, number, random, door }: Try): Promise<TryResult> {
+async function oneTry({ applier, client, folder, bareDir, number, random, door }: Try): Promise<TryResult> {
+  const { name } = folder;
   const foreign = random() < 0.5;
   const offsetMs = Math.round(random() * (beforeMs + applier.applyMs[door]) - beforeMs);
-  const edit = random() < 0.5 ? replicasEdit(number) : rateEdit(number);
+  const edit = someEdit(folder, number, random);
   const image = `nginx:f${number}`;
   const what = `try ${number} in ${name}: ${foreign ? 'foreign push' : applier.quiet}, ${edit.what} ${offsetMs} ms after it began`;
   let during = false;
@@ -136,12 +132,8 @@ async function oneTry({ applier, client, name, bareDir, number, random, door }: 
     await applier.start(client, name, foreign);
   };
   const makeEdit = async () => {
-    const patched = await client.patch(
-      { ...edit.resource, namespace: name, name: edit.object },
-      { type: 'merge', body: edit.body },
-      { fieldManager: 'kubectl-edit' },
-    );
-    if (patched.kind !== 'ok') throw new Error(`${what}: the edit was refused: ${patched.message}`);
+    const made = await edit.make(client);
+    if (made.kind !== 'ok') throw new Error(`${what}: the edit was refused: ${made.message}`);
   };
   if (offsetMs < 0) {
     await makeEdit();
@@ -154,22 +146,18 @@ async function oneTry({ applier, client, name, bareDir, number, random, door }: 
     await makeEdit();
   }
 
-  const live = async (): Promise<unknown> => {
-    const read = await client.get({ ...edit.resource, namespace: name, name: edit.object });
-    return read.kind === 'ok' ? valueAt(read.object, edit.path) : undefined;
-  };
   await applier.settled(client, name, undefined);
-  if (door === 'none') return { problem: (await live()) === edit.value ? undefined : what, during };
+  if (door === 'none') return { problem: (await edit.isLive(client)) ? undefined : what, during };
   await applier.start(client, name, false);
   await applier.settled(client, name, bareDir);
-  const [value, file = '', queue = ''] = await Promise.all([
-    live(),
-    readFile(bareDir, 'main', edit.file),
+  const [isLive, isInGit, queue = ''] = await Promise.all([
+    edit.isLive(client),
+    edit.isInGit(bareDir),
     readFile(bareDir, 'main', 'apps/shop/queue.yaml'),
   ]);
   const wrong = [
-    ...(value === edit.value ? [] : [`live is ${value}`]),
-    ...(edit.inGit.test(file) ? [] : ['Git does not hold it']),
+    ...(isLive ? [] : ['it is not live']),
+    ...(isInGit ? [] : ['Git does not hold it']),
     ...(!foreign || queue.includes(image) ? [] : ['the foreign change is not in Git']),
     ...(!foreign || (await imageOf(client, name)) === image ? [] : ['the foreign change is not live']),
   ];
@@ -186,45 +174,6 @@ async function push(bareDir: string, files: Readonly<Record<string, string>>): P
       if (tries === 5) throw error;
     }
   }
-}
-
-interface Edit {
-  readonly what: string;
-  readonly resource: typeof deployments;
-  readonly object: string;
-  readonly body: JsonObject;
-  readonly path: readonly string[];
-  readonly value: unknown;
-  readonly file: string;
-  readonly inGit: RegExp;
-}
-
-function replicasEdit(number: number): Edit {
-  const replicas = 3 + number;
-  return {
-    what: `replicas ${replicas}`,
-    resource: deployments,
-    object: 'web',
-    body: { spec: { replicas } },
-    path: ['spec', 'replicas'],
-    value: replicas,
-    file: 'apps/shop/web.yaml',
-    inGit: new RegExp(`^ {2}replicas: ${replicas} `, 'm'),
-  };
-}
-
-function rateEdit(number: number): Edit {
-  const eur = `${1_000 + number}`;
-  return {
-    what: `eur ${eur}`,
-    resource: configMaps,
-    object: 'rates',
-    body: { data: { eur } },
-    path: ['data', 'eur'],
-    value: eur,
-    file: 'apps/shop/rates.yaml',
-    inGit: new RegExp(`eur: "${eur}"`),
-  };
 }
 
 async function imageOf(client: KubeClient, name: string): Promise<unknown> {

@@ -8,7 +8,7 @@
 import { knownAppliers } from '../intent/managers.ts';
 import type { JsonObject } from '../json.ts';
 import type { ApplierOwner } from '../sanitize/index.ts';
-import { ownersOfChange, valuesOf } from './same-second.ts';
+import { type Kept, keptOf, ownersOfChange, ownersOfRemoval } from './same-second.ts';
 import { lastWriteOf, newestWriters, printOf, type WriterPrint } from './writers.ts';
 
 export interface ApplyWindow {
@@ -35,8 +35,8 @@ interface Noted {
   /** When the newest edit came; undefined: only the applier's writes were seen. */
   readonly edited: number | undefined;
   readonly print: WriterPrint;
-  /** What it said in the newest version, where that was an edit's; undefined when it is too long to be kept. */
-  readonly values: string | undefined;
+  /** Of the newest version, where that was an edit's; undefined when it is too long to be kept. */
+  readonly kept: Kept | undefined;
   readonly tookOver: TakeOver | undefined;
 }
 
@@ -52,8 +52,8 @@ export interface ApplyBook {
    * behind, so that the applier's seems the newest: it made the write only if its time is another one.
    */
   readonly lastWrites: Map<string, number>;
-  /** Characters of all values kept. */
-  valuesLength: number;
+  /** Characters of all that is kept of edits. */
+  keptLength: number;
 }
 
 /** One version of an object as its stream brought it. */
@@ -75,8 +75,8 @@ export type WriteVerdict =
 const notedLimit = 20_000;
 /** The apply follows a take-over at once; were it later, its time would show. */
 const takeOverMs = 1_000;
-/** Characters of values kept at most; beyond that a write that managedFields do not show counts as an edit. */
-const valuesLimit = 16 * 1024 * 1024;
+/** Characters kept of edits at most; beyond that a write that managedFields do not show counts as an edit. */
+const keptLimit = 16 * 1024 * 1024;
 
 export function newBook(): ApplyBook {
   return {
@@ -86,7 +86,7 @@ export function newBook(): ApplyBook {
     windows: new Map(),
     noted: new Map(),
     lastWrites: new Map(),
-    valuesLength: 0,
+    keptLength: 0,
   };
 }
 
@@ -145,7 +145,7 @@ function judgeNow(book: ApplyBook, seen: SeenWrite, now: number): WriteVerdict {
   }
   const mark = Math.min(...windows.map(({ sequence }) => sequence));
   const overEdit = before?.edited !== undefined && before.edited > mark;
-  note(book, key, { edited: undefined, print: printOf(object), values: undefined, tookOver: undefined });
+  note(book, key, { edited: undefined, print: printOf(object), kept: undefined, tookOver: undefined });
   return overEdit ? 'collision' : 'echo';
 }
 
@@ -166,7 +166,7 @@ export function noteUnchanged(book: ApplyBook, seen: SeenWrite, now: number): vo
   replace(book, key, {
     edited: before.edited,
     print: printOf(object),
-    values: before.values === undefined ? undefined : keepable(book, before, object),
+    kept: before.kept === undefined ? undefined : keepable(book, before, object, before.kept.managed),
     tookOver: managers.length === 0 ? before.tookOver : { managers, at: now },
   });
 }
@@ -179,12 +179,14 @@ export function writersOf(
 ): readonly string[] {
   const before = book.noted.get(key);
   const shown = newestWriters(before?.print, object);
-  if (shown.length > 0 || before?.values === undefined) return shown;
-  const changed = ownersOfChange(before.values, object);
-  const { tookOver } = before;
-  if (changed.length > 0 || tookOver === undefined) return changed;
-  // Nothing was set, so something was taken away.
-  return now - tookOver.at < takeOverMs ? tookOver.managers : [];
+  if (shown.length > 0 || before?.kept === undefined) return shown;
+  const { kept, tookOver } = before;
+  const changed = ownersOfChange(kept, object);
+  if (changed.length > 0 || tookOver === undefined || now - tookOver.at >= takeOverMs) return changed;
+  // Nothing was set, so something was taken away: by who took just that over, or by somebody unknown.
+  const owned = ownersOfRemoval(kept, object);
+  const wasTaken = owned.length > 0 && !owned.some((one) => one === '' || tookOver.managers.includes(one));
+  return wasTaken ? tookOver.managers : [];
 }
 
 /** The object is gone, whoever took it away. */
@@ -196,7 +198,7 @@ export function forgetObject(book: ApplyBook, key: string): void {
 export function noteDelete(book: ApplyBook, key: string, now: number): void {
   sweep(book, now);
   if (!isIdle(book))
-    note(book, key, { edited: ++book.sequence, print: new Map(), values: undefined, tookOver: undefined });
+    note(book, key, { edited: ++book.sequence, print: new Map(), kept: undefined, tookOver: undefined });
 }
 
 /** Revisions that an apply of this owner may be bringing now; a disappearance that they explain is its prune. */
@@ -238,8 +240,8 @@ function noteLastWrite(book: ApplyBook, { key, object, owner }: SeenWrite): void
 }
 
 function noteEdit(book: ApplyBook, key: string, object: JsonObject): void {
-  const values = keepable(book, book.noted.get(key), object);
-  note(book, key, { edited: ++book.sequence, print: printOf(object), values, tookOver: undefined });
+  const kept = keepable(book, book.noted.get(key), object);
+  note(book, key, { edited: ++book.sequence, print: printOf(object), kept, tookOver: undefined });
 }
 
 function note(book: ApplyBook, key: string, noted: Noted): void {
@@ -250,26 +252,33 @@ function note(book: ApplyBook, key: string, noted: Noted): void {
 }
 
 function replace(book: ApplyBook, key: string, noted: Noted): void {
-  book.valuesLength += lengthOf(noted) - lengthOf(book.noted.get(key));
+  book.keptLength += lengthOf(noted.kept) - lengthOf(book.noted.get(key)?.kept);
   book.noted.set(key, noted);
 }
 
 function forget(book: ApplyBook, key: string): void {
-  book.valuesLength -= lengthOf(book.noted.get(key));
+  book.keptLength -= lengthOf(book.noted.get(key)?.kept);
   book.noted.delete(key);
 }
 
-function keepable(book: ApplyBook, before: Noted | undefined, object: JsonObject): string | undefined {
-  const values = valuesOf(object);
-  return book.valuesLength - lengthOf(before) + values.length > valuesLimit ? undefined : values;
+/** @param managed managedFields to keep instead of the object's own */
+function keepable(
+  book: ApplyBook,
+  before: Noted | undefined,
+  object: JsonObject,
+  managed?: string,
+): Kept | undefined {
+  const own = keptOf(object);
+  const kept = managed === undefined ? own : { ...own, managed };
+  return book.keptLength - lengthOf(before?.kept) + lengthOf(kept) > keptLimit ? undefined : kept;
 }
 
-function lengthOf(noted: Noted | undefined): number {
-  return noted?.values?.length ?? 0;
+function lengthOf(kept: Kept | undefined): number {
+  return kept === undefined ? 0 : kept.values.length + kept.managed.length;
 }
 
 function forgetWhenIdle(book: ApplyBook): void {
   if (!isIdle(book)) return;
   book.noted.clear();
-  book.valuesLength = 0;
+  book.keptLength = 0;
 }

@@ -14,21 +14,41 @@ import {
   parseJson,
 } from '../json.ts';
 
-/** What an object says, as text: without its status and what only the server sets. */
-export function valuesOf(object: JsonObject): string {
+/** What is kept of an edit to compare the next version with, as text. */
+export interface Kept {
+  /** Without its status and what only the server sets. */
+  readonly values: string;
+  /** The managedFields as the edit left them. */
+  readonly managed: string;
+}
+
+export function keptOf(object: JsonObject): Kept {
   const { status: _status, metadata, ...rest } = object;
-  const { labels = {}, annotations = {} } = isObject(metadata) ? metadata : {};
-  return canonicalJson({ ...rest, metadata: { labels, annotations } });
+  const { labels = {}, annotations = {}, managedFields = [] } = isObject(metadata) ? metadata : {};
+  return {
+    values: canonicalJson({ ...rest, metadata: { labels, annotations } }),
+    managed: canonicalJson(managedFields),
+  };
 }
 
 /**
- * Managers that own what changed; '' stands for nobody. Empty when nothing but removals is to be seen: what is gone has no
- * owner.
- * @param before of the version directly before, by {@link valuesOf}
+ * Managers that own what changed or was added; '' stands for nobody. Empty when nothing but removals is to be seen: what is
+ * gone has no owner.
  */
-export function ownersOfChange(before: string, object: JsonObject): readonly string[] {
+export function ownersOfChange({ values }: Kept, object: JsonObject): readonly string[] {
+  return ownersOf(object, changedPaths(parseJson(values), parseJson(keptOf(object).values)));
+}
+
+/** Managers that owned what is gone, as the edit left it; '' stands for nobody. */
+export function ownersOfRemoval({ values, managed }: Kept, object: JsonObject): readonly string[] {
+  const before = parseJson(values);
+  if (!isObject(before)) return [];
+  const gone = changedPaths(parseJson(keptOf(object).values), before);
+  return ownersOf({ ...before, metadata: { managedFields: parseJson(managed) } }, gone);
+}
+
+function ownersOf(object: JsonObject, paths: readonly Path[]): readonly string[] {
   const owners = fieldOwners(object);
-  const paths = changedPaths(parseJson(before), parseJson(valuesOf(object)));
   const managers = paths.flatMap((path) => {
     const found = owners.of(path).map(({ manager }) => manager);
     return found.length === 0 ? [''] : found;
