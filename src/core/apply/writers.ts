@@ -12,12 +12,12 @@ interface Entry {
   readonly key: string;
   readonly manager: string;
   readonly time: string;
-  /** Length of its set of fields: it grows with what it owns. */
-  readonly size: number;
+  /** Length of its set of fields: it grows with what it owns. Printed when asked for only: every event is looked at. */
+  size(): number;
 }
 
 export function printOf(object: JsonObject): WriterPrint {
-  return new Map(entriesOf(object).map(({ key, time, size }) => [key, { time, size }]));
+  return new Map(entriesOf(object).map(({ key, time, size }) => [key, { time, size: size() }]));
 }
 
 /**
@@ -41,7 +41,7 @@ export function lastWriteOf(managers: readonly string[], object: JsonObject): nu
 function isNewer(before: WriterPrint, entry: Entry): boolean {
   const old = before.get(entry.key);
   // A loss of fields keeps the time of the entry; a second write within one second may only show as growth.
-  return old === undefined || old.time !== entry.time || entry.size > old.size;
+  return old === undefined || old.time !== entry.time || entry.size() > old.size;
 }
 
 function newestOf(entries: readonly Entry[]): readonly Entry[] {
@@ -61,7 +61,7 @@ function entriesOf(object: JsonObject): Entry[] {
     const { manager, operation, subresource, time, fieldsV1 } = entry;
     if (typeof manager !== 'string' || subresource === 'status') return [];
     const key = JSON.stringify([manager, operation ?? '', subresource ?? '']);
-    const size = isObject(fieldsV1) ? JSON.stringify(fieldsV1).length : 0;
+    const size = () => (isObject(fieldsV1) ? JSON.stringify(fieldsV1).length : 0);
     return [{ key, manager, time: typeof time === 'string' ? time : '', size }];
   });
 }
