@@ -168,7 +168,10 @@ export class CollectionFeed implements StreamHandler {
   async settled(snapshot: Snapshot): Promise<void> {
     const { collection, target, name } = this.#context;
     const { cluster, gone, certain } = await this.#absence.find(snapshot);
-    for (const { id, uid } of gone) await this.#routeDelete(id, uid, snapshot.resourceVersion, 'absent');
+    for (const { id, uid } of gone) {
+      this.#context.deleted(objectKey(id));
+      await this.#routeDelete(id, uid, snapshot.resourceVersion, 'absent');
+    }
     const reconcile = {
       resource: this.#resource,
       namespace: collection.namespace === '' ? undefined : collection.namespace,
@@ -298,6 +301,7 @@ export class CollectionFeed implements StreamHandler {
 
   async #gone(object: JsonObject, id: ObjectId, deletion: 'observed' | 'absent'): Promise<void> {
     const key = objectKey(id);
+    this.#context.deleted(key);
     const known =
       this.#context.handled.get(key) !== undefined || this.#context.underWay.digest(key) !== undefined;
     if (!known || this.#context.underWay.isDelete(key)) return this.#context.counted('unchanged');
@@ -330,7 +334,6 @@ export class CollectionFeed implements StreamHandler {
       echo,
       bytes: smallChangeBytes,
     };
-    this.#context.deleted(change.key);
     this.#context.underWay.begin(change);
     await this.#route(change, deletion === 'absent' ? 'snapshot' : 'live', undefined);
   }
